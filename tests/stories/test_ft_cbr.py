@@ -9,7 +9,7 @@ from roamcast.routing.cbr.ft import FtCbr
 from roamcast.routing.cbr.messages import EventAck, Subscription, TreeEvent
 from roamcast.routing.cbr.parameters import FtCbrParameters
 from roamcast.routing.router import Drop, Publication
-from roamcast.testing import LinkModel, Mesh
+from roamcast.testing import LinkModel, Mesh, lose
 
 Coupon = EventType("coupon", {"zone": Integer()})
 EVERYTHING = Coupon.zone >= 0
@@ -17,8 +17,11 @@ NARROW = Coupon.zone == 3
 THREE = Coupon(zone=3)
 
 
-def tree(edges, nodes, subscribers):
-    mesh = Mesh(nodes, FtCbr, edges)
+RING = partial(FtCbr, parameters=FtCbrParameters(search="ring"))
+
+
+def tree(edges, nodes, subscribers, router=FtCbr):
+    mesh = Mesh(nodes, router, edges)
     mesh.advertise(0, EVERYTHING)
     mesh.run(for_=1)
     for node in subscribers:
@@ -46,6 +49,41 @@ def test_a_flood_finds_a_child_two_hops_away():
     assert mesh.delivered == []
     mesh.run(for_=0.1)
     assert mesh.delivered == [(1, THREE)]
+
+
+def test_an_expanding_ring_stops_at_one_hop_if_the_child_is_still_there():
+    mesh = tree([(0, 1), (0, 2)], 3, [1], RING)
+    with mesh.fault(lose(TreeEvent, to=1)):
+        mesh.publish(0, THREE)
+        mesh.run(for_=0.3)
+    mesh.run(for_=3)
+    assert mesh.delivered == [(1, THREE)]
+    assert [(s.node, s.message.flood) for s in mesh.sent_of(TreeEvent)] == [(0, 0), (0, 1)]
+    assert [(s.node, s.to) for s in mesh.sent_of(EventAck)] == [(1, 0)]
+
+
+def test_an_expanding_ring_finds_a_child_two_hops_away_in_its_second_round():
+    mesh = tree([(0, 1), (1, 2), (0, 3)], 4, [1], RING)
+    mesh.cut(0, 1)
+    mesh.join(1, 3)
+    mesh.publish(0, THREE)
+    mesh.run(for_=0.99)
+    assert mesh.delivered == []
+    mesh.run(for_=0.1)
+    assert mesh.delivered == [(1, THREE)]
+    mesh.run(for_=3)
+    rings = [(s.node, s.message.flood) for s in mesh.sent_of(TreeEvent) if s.message.flood]
+    assert rings == [(0, 1), (0, 2), (3, 1)]
+
+
+def test_a_node_that_heard_the_first_ring_relays_the_second():
+    # 3 is a child of 0 itself, so that it has the event in its table when the rings for 1 come.
+    mesh = tree([(0, 1), (0, 3)], 4, [1, 3], RING)
+    mesh.cut(0, 1)
+    mesh.join(1, 3)
+    mesh.publish(0, THREE)
+    mesh.run(for_=3)
+    assert sorted(mesh.delivered) == [(1, THREE), (3, THREE)]
 
 
 def test_a_flood_does_not_find_a_child_three_hops_away():

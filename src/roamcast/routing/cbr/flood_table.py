@@ -9,8 +9,10 @@ from roamcast.routing.state.leases import Leases
 class FloodTable:
     """Lines 9-18 and 54-56 of figure 3: a node that only overhears an event does not enter it."""
 
-    def __init__(self, memory: float, capacity: int) -> None:
+    def __init__(self, memory: float, capacity: int, rings: bool = False) -> None:
         self._entries: Leases[int, _Handled] = Leases(memory, capacity)
+        self._rings = rings
+        "Whether a flood over more hops than the ones before counts as new."
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -20,16 +22,16 @@ class FloodTable:
         entry = self._entries.get(id, now)
         if entry is None:
             return False
-        if entry.flooded:
+        if entry.flooded >= (max(flood, 1) if self._rings else 1):
             return True
-        entry.flooded = flood > 0
+        entry.flooded = flood
         return False
 
     def enter(self, id: int, flood: int, now: float) -> None:
         """Enter an event for which this node acted; an existing lease is not renewed."""
         if self._entries.get(id, now) is None:
             self._entries.sweep(now)
-            self._entries.renew(id, _Handled(flood > 0), now)
+            self._entries.renew(id, _Handled(flood), now)
 
     def mark_handled(self, id: int, now: float) -> None:
         """Mark an entered event as handled by this node.
@@ -54,6 +56,7 @@ class FloodTable:
 class _Handled:
     __slots__ = ("flooded", "taken")
 
-    def __init__(self, flooded: bool) -> None:
+    def __init__(self, flooded: int) -> None:
         self.flooded = flooded
+        "Hops left of the flood in which the event was received; 0: in none."
         self.taken = False

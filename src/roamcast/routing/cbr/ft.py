@@ -51,7 +51,7 @@ class FtCbr(Cbr):
         super().__init__(host, parameters)
         p = self.parameters
         self.waiting = HopAcks(host, p.ack_wait, p.unacked, self._search)
-        self.floods = FloodTable(p.flood_memory, p.floods)
+        self.floods = FloodTable(p.flood_memory, p.floods, rings=p.search == "ring")
         self.handlers[EventAck] = self._handle_ack
 
     @classmethod
@@ -86,10 +86,14 @@ class FtCbr(Cbr):
     def _search(self, message: TreeEvent, lost: frozenset[NodeId]) -> None:
         """Flood an event for the children that have not acknowledged it; figure 3 does not specify which node
         does so."""
-        hops, now = self.parameters.flood_hops, self.host.now()
+        p, now = self.parameters, self.host.now()
+        hops = p.flood_hops if p.search == "flood" else message.flood + 1
         self.floods.record_copy(message.publication_id, hops, now)
         self.floods.enter(message.publication_id, hops, now)
-        self.host.broadcast(TreeEvent(message.publication, lost, hops))
+        flooded = TreeEvent(message.publication, lost, hops)
+        self.host.broadcast(flooded)
+        if hops < p.flood_hops:
+            self.waiting.expect(flooded)
 
     def _handle_ack(self, message: EventAck, sender: NodeId) -> Drop | None:
         return self.waiting.hear(message.id, sender)
@@ -106,7 +110,7 @@ class FtCbr(Cbr):
         met_in_flood = self.floods.record_copy(publication.id, flood, now)  # 10-18
         if not for_me and (flood == 1 or met_in_flood):  # nothing to acknowledge, forward or relay
             return NOT_MINE if flood == 1 else DUPLICATE
-        acknowledge = for_me and flood == 0  # 27
+        acknowledge = for_me and (flood == 0 or self.parameters.search == "ring")  # 27
         if acknowledge:  # 28-32: also for a duplicate, since the first acknowledgement may have been lost
             self.host.send(EventAck(message.publication_id), sender)
         forward = for_me and self._is_new(publication)  # 34

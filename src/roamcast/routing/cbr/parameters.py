@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field, model_validator
 
 from roamcast.routing.router import Parameters
@@ -81,6 +83,10 @@ class FtCbrParameters(CbrParameters):
     "Timeout for a child's acknowledgement, after which the event is flooded."
     flood_hops: int = Field(2, ge=1, le=255)
     "Hop limit of a repair flood."
+    search: Literal["flood", "ring"] = "flood"
+    """Search for a child that did not acknowledge: one flood over `flood_hops` hops, which nobody
+    acknowledges (figure 3), or an expanding ring of 1, 2, ... hops, one every `ack_wait`, until the child
+    acknowledges (section 5.3)."""
     flood_memory: Seconds = Field(5.0, gt=0)
     "Duration for which a handled event is remembered; must exceed `ack_wait`."
     remember_handled: bool = True

@@ -391,3 +391,30 @@ def test_an_event_after_an_evicted_one_may_wait():
         'ep":"subscribe","node":4,"zones":[3,4],"at":26.872}]}'
     )
     assert judge(history) is None
+
+
+def test_a_probe_event_that_waits_may_be_lost_to_later_faults():
+    # ODMRP without piggyback held a probe event until mild faults had begun, which lost its copies
+    history = read(
+        '{"seed":825048,"protocol":"odmrp","parameters":{"reply_aggregation":0.05,"piggyback":false},"as_'
+        'bytes":false,"nodes":8,"edges":[[0,1],[0,2],[0,3],[0,4],[0,5],[0,7],[1,3],[1,4],[1,5],[1,6],[1,7'
+        '],[3,5],[4,5],[4,6],[4,7],[5,7],[6,7]],"healed":[[0,1],[0,2],[0,3],[0,4],[0,5],[0,7],[1,3],[1,4]'
+        ',[1,5],[1,6],[1,7],[3,5],[4,5],[4,6],[4,7],[5,7],[6,7]],"links":{},"end":41.975,"steps":[{"step"'
+        ':"advertise","node":1,"zones":[0,4],"at":0.367},{"step":"subscribe","node":2,"zones":[3,3],"at":'
+        '40.975}],"later":[{"step":"disturb","until":60.0,"rule":"lose","kinds":[73,75],"share":0.3,"at":'
+        "0.0}]}"
+    )
+    assert judge(history) is None
+
+
+def test_a_route_may_expire_while_a_frame_is_delayed():
+    # an AODV route expired at a relay during the 14 ms by which the link delayed the event
+    history = read(
+        '{"seed":825051,"protocol":"aodv-unicast","as_bytes":false,"nodes":5,"edges":[[0,1],[1,2],[2,3],['
+        '3,4]],"healed":[[0,1],[1,2],[2,3],[3,4]],"links":{},"end":5.919,"steps":[{"step":"advertise","no'
+        'de":4,"zones":[0,4],"at":0.204},{"step":"subscribe","node":1,"zones":[3,3],"at":0.323},{"step":"'
+        'advertise","node":2,"zones":[0,4],"at":1.327},{"step":"advertise","node":0,"zones":[0,4],"at":4.'
+        '919}],"later":[{"step":"disturb","until":60.0,"rule":"lose","kinds":[2],"share":0.3,"at":0.0},{"'
+        'step":"disturb","until":60.0,"rule":"delay","share":0.2,"seconds":0.02,"at":0.0}]}'
+    )
+    assert judge(history) is None

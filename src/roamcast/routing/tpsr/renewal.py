@@ -6,10 +6,8 @@ from collections.abc import Callable
 from math import inf
 
 from roamcast.routing.router import Host, Timer
+from roamcast.routing.state.serials import SERIALS, following, is_newer
 from roamcast.routing.tpsr.parameters import TpsrParameters
-from roamcast.routing.tpsr.route_table import newer
-
-SERIALS = 2**32
 
 
 class Renewal:
@@ -39,7 +37,7 @@ class Renewal:
     def on_own_serial(self, serial: int, gap: float) -> None:
         """Exceed a serial that another node sent in this node's name, or the next renewals would be
         ignored."""
-        if newer(serial, self._serial):
+        if is_newer(serial, self._serial):
             self._serial = serial
             self.request_renewal(gap)
 
@@ -47,7 +45,7 @@ class Renewal:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._serial = (self._serial + 1) % SERIALS
+        self._serial = following(self._serial)
         self._last = self._host.now()
         if self._tell(self._serial):
             wait = self._period * (1 - 0.1 * self._host.random.random())

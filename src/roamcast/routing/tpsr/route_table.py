@@ -8,16 +8,10 @@ from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.router import Footprint, Host, NodeId
 from roamcast.routing.state.leases import Leases
+from roamcast.routing.state.serials import is_newer
 from roamcast.routing.tpsr.messages import UNKNOWN, RouteSubscription
 from roamcast.routing.tpsr.parameters import TpsrParameters
 from roamcast.wire.blobs import filter_size
-
-_HALF = 1 << 31
-
-
-def newer(serial: int, than: int) -> bool:
-    """Return whether a serial number is newer than `than`, in circular order (RFC 1982)."""
-    return 0 < (serial - than) % (2 * _HALF) < _HALF
 
 
 class SourceRoute(NamedTuple):
@@ -61,7 +55,7 @@ class SubscriberTable:
             if flood == held.flood and self.better(len(message.route) + 1, weakest, held):
                 entry.route = SourceRoute((*reversed(message.route), subscriber), weakest, flood)
             return True
-        if entry is not None and not newer(serial, entry.serial):
+        if entry is not None and not is_newer(serial, entry.serial):
             return False
         # Expired entries are kept for another lease, so that the drop reason can be EXPIRED.
         self.leases.sweep(now - self.leases.duration)

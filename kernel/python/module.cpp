@@ -4,6 +4,7 @@
 void bind_host(nanobind::module_& module);
 void bind_match(nanobind::module_& module);
 void bind_places(nanobind::module_& module);
+void bind_known_routes(nanobind::module_& module);
 void bind_seen(nanobind::module_& module);
 void bind_world(nanobind::module_& module);
 
@@ -14,6 +15,7 @@ NB_MODULE(_kernel, module) {
     bind_host(module);
     bind_match(module);
     bind_places(module);
+    bind_known_routes(module);
     bind_seen(module);
     bind_world(module);
 }

@@ -94,7 +94,8 @@ class Dsdv(Unicast):
         return list(self.heard.heard_since(-NEVER))
 
     def tables(self) -> Mapping[str, Footprint]:
-        """Return the sizes: routes, waiting messages and, with detours, detoured and forwarded datagrams."""
+        """Return the sizes: routes, waiting messages and, with detours, detoured and
+        forwarded datagrams."""
         p, routes, held = self.parameters, len(self.table), len(self.held)
         around = {"gone_around": self._tried.footprint(), "passed": self._tried.passed()} if p.detours else {}
         return {
@@ -221,26 +222,22 @@ class Dsdv(Unicast):
         now = self.host.now()
         if sender == self.host.node:
             return Drop.MALFORMED
-        find = self.table.routes.get
-        for destination, metric, sequence in update.entries:
+        find, entries = self.table.routes.get, update.entries
+        # If the table is full, a new destination may evict one that a later entry names.
+        for destination, metric, sequence in entries if self.table.full else self.table.known.news(entries):
             route = find(destination)
-            if route is not None:
-                known = route.sequence
-                # In a settled network most entries are known already: handle these quickly.
-                if sequence == known:
-                    if route.metric - 1 > metric >= 0:
-                        self._shorten(route, sender, metric + 1, now)
-                    continue
-                if (sequence < known and known - sequence <= HALF) or sequence - known >= HALF:
-                    if metric >= INFINITY and route.metric < INFINITY:
-                        self._contradict(route, now)
-                    continue
-            if destination == self.host.node:
-                self._handle_own_entry(metric, sequence)
-            elif route is None:
-                self._add_destination(destination, sender, min(metric + 1, INFINITY), sequence, now)
-            else:
+            if route is None:
+                if destination == self.host.node:
+                    self._handle_own_entry(metric, sequence)
+                else:
+                    self._add_destination(destination, sender, min(metric + 1, INFINITY), sequence, now)
+            elif sequence == route.sequence:
+                if 0 <= metric < route.metric - 1:
+                    self._shorten(route, sender, metric + 1, now)
+            elif (sequence - route.sequence) & HIGHEST_SEQUENCE < HALF:
                 self._refresh(route, sender, min(metric + 1, INFINITY), sequence, now)
+            elif metric >= INFINITY > route.metric:
+                self._contradict(route, now)
         self._refresh_neighbour(sender, update, now)
         return None
 
@@ -329,8 +326,7 @@ class Dsdv(Unicast):
         self._detours.forget(neighbour)
         now = self.host.now()
         for route in self.table.through(neighbour):
-            route.metric = INFINITY
-            route.sequence = (route.sequence + 1) & HIGHEST_SEQUENCE
+            self.table.break_off(route, (route.sequence + 1) & HIGHEST_SEQUENCE)
             route.settled_at = now
             route.new_metric = route.new_sequence = True
             self._announce(route, now, now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from roamcast.routing.router import NodeId
+from roamcast.routing.unicast.dsdv.known_routes import KnownRoutes
 from roamcast.routing.unicast.dsdv.messages import INFINITY
 
 NEVER = float("inf")
@@ -63,7 +64,11 @@ class DsdvRouteTable:
     def __init__(self, limit: int) -> None:
         self.routes: dict[NodeId, DsdvRoute] = {}
         "In order of change, oldest first."
+        self.known = KnownRoutes(INFINITY)
+        "Sequence number and metric of each route."
         self._limit = limit
+        self.full = False
+        "Whether another route would evict one; routes are removed by eviction only."
 
     def __len__(self) -> int:
         return len(self.routes)
@@ -78,15 +83,25 @@ class DsdvRouteTable:
     def add(self, route: DsdvRoute) -> DsdvRoute | None:
         """Add a route; return the evicted route."""
         evicted = None
-        if len(self.routes) >= self._limit:
+        if self.full:
             evicted = self.routes.pop(next(iter(self.routes)))
+            self.known.discard(evicted.destination)
         self.routes[route.destination] = route
+        self.known.set(route.destination, route.sequence, route.metric)
+        self.full = len(self.routes) >= self._limit
         return evicted
 
     def touch(self, route: DsdvRoute) -> None:
-        """Mark `route` as most recently changed."""
-        del self.routes[route.destination]
-        self.routes[route.destination] = route
+        """Record a change of `route`: it is now the most recently changed."""
+        destination = route.destination
+        del self.routes[destination]
+        self.routes[destination] = route
+        self.known.set(destination, route.sequence, route.metric)
+
+    def break_off(self, route: DsdvRoute, sequence: int) -> None:
+        """Mark `route` as broken, with the sequence number by which this is reported."""
+        route.metric, route.sequence = INFINITY, sequence
+        self.known.set(route.destination, sequence, INFINITY)
 
     def through(self, hop: NodeId) -> list[DsdvRoute]:
         """Return the usable routes over the neighbour `hop`."""

@@ -2,8 +2,9 @@
 
 `python -m bench.backlog` switches the shop's radio off for a while in connected movements of the shopping
 district and prints how many deliveries were owed when it came back, and when the last of them arrived.
-`python -m bench.backlog 1001-1024` plays the seeds and prints what was missed and why. If something waited in
-the backlog at the end, the same run is played for 400 s more without new events: a miss is proven to be the
+`python -m bench.backlog 1001-1024` plays the seeds and prints what was missed and why, and how many events
+were delivered that were published before or after an interest in them. If something waited in the backlog at
+the end, the same run is played for 400 s more without new events: a miss is proven to be the
 backlog's if it arrives then. `python -m bench.backlog 2001-2012 "10 m/s"` does so at another speed.
 """
 
@@ -46,11 +47,27 @@ def clear(seed: int, seconds: int) -> tuple[int, float, float]:
     return len(owed), last - back, made / max(last - back, 1e-9)
 
 
+def describe_false(trail: Trail) -> str:
+    """Return how many deliveries were of events published before or after an interest, and the longest time
+    between the two [s]."""
+    expected, before, after = set(trail.expected), [0.0], [0.0]
+    for publication, node in trail.delivered.keys() - expected:
+        time = trail.published[publication]
+        gaps = [
+            (period.since - time, before) if time < period.since else (time - period.until, after)
+            for period in trail.wishes[node]
+            if trail.matcher.matches(period.wanted, trail.contents[publication])
+        ]
+        gap, side = min(gaps, key=lambda each: each[0])
+        side.append(gap)
+    return " | ".join(f"{len(side) - 1} | {max(side):.1f}" for side in (before, after))
+
+
 def keep(seed: int, speed: str) -> str:
     """Return a row of the table of promises."""
     moving = f'nodes.walkers.speed={{min="0.1 m/s", max="{speed}"}}'
     trail = play(seed, moving)
-    explainer, expected = Explainer(trail), set(trail.expected)
+    explainer = Explainer(trail)
     verdicts = {miss: explainer.explain(*miss) for miss in trail.misses()}
     proven = sum(verdict.proven for verdict in verdicts.values())
     waiting = [miss for miss, verdict in verdicts.items() if verdict.cause is Cause.BACKLOG]
@@ -65,12 +82,10 @@ def keep(seed: int, speed: str) -> str:
         arrived = [longer.delivered[miss] for miss in waiting if miss in longer.delivered]
         after = max(arrived, default=trail.run.duration) - trail.run.duration
         later = f"{len(arrived)} within {after:.0f} s"
-    false = sum(pair not in expected for pair in trail.delivered)
     told = ", ".join(f"{cause} {times}" for cause, times in others.items()) or "0"
     counted = sum(trail.published[publication] >= trail.run.warmup for publication, _ in trail.expected)
-    return (
-        f"| {seed} | {counted} | {len(verdicts)} | {proven} | {len(waiting)} | {later} | {told} | {false} |"
-    )
+    numbers = (seed, counted, len(verdicts), proven, len(waiting), later, told, describe_false(trail))
+    return "| " + " | ".join(map(str, numbers)) + " |"
 
 
 def main() -> None:
@@ -78,10 +93,10 @@ def main() -> None:
     if len(sys.argv) > 1:
         first, _, last = sys.argv[1].partition("-")
         speed = sys.argv[2] if len(sys.argv) > 2 else "1 m/s"
-        print(
-            "| seed | expected | missed | proven | backlog | of these arrived later | other causes | false |"
-        )
-        print("|---|---|---|---|---|---|---|---|")
+        columns = "seed, expected, missed, proven, backlog, of these arrived later, other causes"
+        columns += ", before an interest, longest (s), after one, longest (s)"
+        print("| " + columns.replace(", ", " | ") + " |")
+        print("|---" * 11 + "|")
         for seed in range(int(first), int(last or first) + 1):
             print(keep(seed, speed), flush=True)
         return

@@ -7,6 +7,7 @@ from roamcast.content.schema import EventType
 from roamcast.routing.cbr.ft import FtCbr
 from roamcast.routing.cbr.messages import MostCovering, Subscription
 from roamcast.routing.cbr.parameters import FtCbrParameters
+from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.flooding import Flooding
 from roamcast.routing.router import Footprint
 from roamcast.testing import Mesh
@@ -61,3 +62,18 @@ def test_when_all_have_answered_and_forgotten_little_remains():
     mesh.run(for_=60)
     tables = mesh.routers[1].tables()
     assert {name for name, footprint in tables.items() if footprint.entries} <= {"adverts", "seen", "floods"}
+
+
+def test_the_publisher_of_raft_cbr_counts_published_events_and_its_unicast_stored_updates():
+    mesh = Mesh.line(2, RaftCbr)
+    mesh.advertise(0, EVERYTHING)
+    mesh.subscribe(1, NARROW)
+    mesh.run(for_=40)
+    for _ in range(3):
+        mesh.publish(0, THREE, size=512)
+    mesh.run(for_=0.5)
+    publisher, subscriber = (router.tables() for router in mesh.routers)
+    assert publisher["published"][:2] == (3, 3 * (512 + 8))
+    assert publisher["recent"].entries == 0, "it has received no event"
+    assert subscriber["recent"].entries == 3 and subscriber["published"].entries == 0
+    assert publisher["updates"][:2] == (1, 2 * 12), "the last full update of its neighbour"

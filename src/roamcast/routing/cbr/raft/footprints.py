@@ -27,7 +27,7 @@ def of_publisher(publishing: RaftPublisher) -> dict[str, Footprint]:
         "kept": _events(
             [publication for _, publication in publishing.events.values()], p.unacknowledged_events
         ),
-        "recent": _events([publication for _, publication in publishing.recent], p.unacknowledged_events),
+        "published": _events([publication for _, publication in publishing.recent], p.unacknowledged_events),
     }
 
 
@@ -42,7 +42,9 @@ def of_subscriber(subscribing: RaftSubscriber, ordering: OrderedDelivery) -> dic
         for waiting in (*stream.early.values(), *stream.unplaced.values())
     ]
     return {
-        "publishers": Footprint(len(wishes), 45 * len(wishes) + patterns, p.publishers),
+        "publishers": Footprint(
+            len(wishes), sum(45 + 12 * len(wish.first_sent) for wish in wishes) + patterns, p.publishers
+        ),
         "streams": Footprint(
             len(streams),
             sum(34 + 4 * len(stream.chain) + 8 * len(stream.order) for stream in streams),

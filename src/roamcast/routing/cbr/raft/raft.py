@@ -361,7 +361,9 @@ class RaftCbr(Advertising):
             return Drop.MALFORMED
         published = self.host.now() - event.age / 1000
         if place.doubtful:
-            wanted = self.subscribing.was_subscribed(event.publication.event, published)
+            # The publisher sent the copy after this edition, so the event is no older than that and its age.
+            earliest = self.subscribing.first_sent(publisher, place.edition) - event.age / 1000
+            wanted = self.subscribing.was_subscribed(event.publication.event, earliest, published)
         else:
             wanted = self.subscribing.subscribed(event.publication.event, published)
             if not wanted:

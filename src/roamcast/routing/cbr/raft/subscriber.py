@@ -24,6 +24,7 @@ from roamcast.routing.state.serials import is_newer
 
 OFFERS_KEPT = 64
 PERIODS_KEPT = 64
+VERSIONS_KEPT = 16
 
 
 class PublisherSubscription:
@@ -33,6 +34,7 @@ class PublisherSubscription:
         "acknowledged",
         "event",
         "event_at",
+        "first_sent",
         "heard_at",
         "incarnation",
         "offers",
@@ -67,6 +69,8 @@ class PublisherSubscription:
         self.heard_at = 0.0
         self.sent_at = -inf
         "When the subscription was last sent [s]."
+        self.first_sent: dict[int, float] = {}
+        "Version -> when it was first sent [s], of the newest versions."
         self.understood = -inf
         "When the last acknowledged version was sent [s]."
         self.unsure_since = inf
@@ -198,13 +202,19 @@ class RaftSubscriber:
             self._schedule_retry(publisher, wish)
         return wish.unsure_since
 
-    def was_subscribed(self, event: Event, published: float) -> bool:
-        """Return whether an interest that began by `published` (the latest possible time [s]) matches
-        `event`."""
+    def was_subscribed(self, event: Event, earliest: float, latest: float) -> bool:
+        """Return whether an interest in `event` existed at some time between `earliest` and `latest` [s]."""
         return any(
-            began <= published and pattern.matches(event)
-            for pattern, began in (*self.interests.items(), *((past[0], past[1]) for past in self._past))
+            began <= latest and pattern.matches(event) for pattern, began in self.interests.items()
+        ) or any(
+            began <= latest and ended >= earliest and pattern.matches(event)
+            for pattern, began, ended in self._past
         )
+
+    def first_sent(self, publisher: NodeId, version: int) -> float:
+        """Return when `version` was first sent to `publisher` [s]; -inf if this is no longer known."""
+        wish = self.wishes.get(publisher)
+        return -inf if wish is None else wish.first_sent.get(version, -inf)
 
     def subscribed(self, event: Event, published: float) -> bool:
         """Return whether this node had an interest in an event at `published` or up to `recall` before; True
@@ -280,6 +290,10 @@ class RaftSubscriber:
             wish.timer = self.host.call_later(p.renew, self._retry, publisher, wish)
             return
         wish.sent_at = now
+        version = version_of(self.incarnation, wish.version)
+        wish.first_sent.setdefault(version, now)
+        if len(wish.first_sent) > VERSIONS_KEPT:
+            del wish.first_sent[next(iter(wish.first_sent))]
         # Round up, so that no period appears shorter than it was.
         periods = [
             InterestPeriod(pattern, ceil(1000 * (now - self.interests.get(pattern, now))), 0)
@@ -291,7 +305,7 @@ class RaftSubscriber:
         message = Subscribe(
             self.host.node,
             self.incarnation,
-            version_of(self.incarnation, wish.version),
+            version,
             self._last(publisher),
             wish.incarnation,
             wish.serial,

@@ -94,12 +94,13 @@ class Dsdv(Unicast):
         return list(self.heard.heard_since(-NEVER))
 
     def tables(self) -> Mapping[str, Footprint]:
-        """Return the sizes: routes, waiting messages and, with detours, detoured and
+        """Return the sizes: routes, stored updates, waiting messages and, with detours, detoured and
         forwarded datagrams."""
         p, routes, held = self.parameters, len(self.table), len(self.held)
         around = {"gone_around": self._tried.footprint(), "passed": self._tried.passed()} if p.detours else {}
         return {
             "routes": Footprint(routes, 37 * routes, p.destinations),
+            "updates": self._detours.footprint(p.destinations),
             "held": Footprint(held, self.held.bytes(), p.queue_per_destination * p.destinations),
             **around,
         }

@@ -48,6 +48,7 @@ from roamcast.routing.router import (
 )
 from roamcast.routing.unicast.aodv.aodv import Aodv
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
+from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
 from roamcast.routing.unicast.dsr.dsr import Dsr
 from roamcast.routing.unicast.unicast import Unicast
 
@@ -108,6 +109,8 @@ class RaftCbr(Advertising):
         "Publisher -> the neighbour from which its latest event or ping came, and when [s]."
         self.acks = AckAggregator(host, p, self._send_acks)
         self.handlers |= {XcastEvent: self._handle_event, Ping: self._handle_ping}
+        if isinstance(self.unicast, Dsdv):  # half of all messages: call the handler directly
+            self.handlers[DsdvUpdate] = self.unicast.handle_update
         self.arrivals: dict[type, Callable[[Any, NodeId], Drop | None]] = {
             XcastEvent: self._handle_event,
             Ping: self._handle_ping,

@@ -125,7 +125,7 @@ class Dsdv(Unicast):
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Process an update, or deliver or forward a datagram."""
         if type(message) is DsdvUpdate:
-            return self._handle_update(message, sender)
+            return self.handle_update(message, sender)
         if message.destination == self.host.node:
             return self.user.arrive(message.payload, message.origin, sender)
         if message.hops <= 1:
@@ -218,7 +218,7 @@ class Dsdv(Unicast):
 
     # Updates from neighbours.
 
-    def _handle_update(self, update: DsdvUpdate, sender: NodeId) -> Drop | None:
+    def handle_update(self, update: DsdvUpdate, sender: NodeId) -> Drop | None:
         """Process the routes in a neighbour's update."""
         now = self.host.now()
         if sender == self.host.node:

@@ -107,6 +107,17 @@ def test_a_parent_that_passed_it_on_but_not_to_its_child():
     assert cause(facts(STILL, sent=sent, traits=TREE, interests=fresh)) is Cause.NOT_YET_KNOWN
 
 
+def test_a_subscriber_that_relayed_a_copy_for_others_is_told_why_none_was_for_it():
+    # FT-CBR searches lost children by a flood; a relay of it does not deliver the event.
+    lost = [losing(10.105, 2, 1, "collided")]
+    told = facts(STILL, sent=[*ASKED, event(10.0, 0), event(10.1, 1), event(10.5, 2)], lost=lost, traits=TREE)
+    assert cause(told) is Cause.COLLIDED
+    assert (
+        "t=10.500 node 2 relayed a copy that was addressed to other nodes only"
+        in explain_event(told, 1, 2).story
+    )
+
+
 def test_a_flood_is_explained_where_it_stopped():
     line = [(200 * n, 0) for n in range(4)]
     still = legs((0.0, line))

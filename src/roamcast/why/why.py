@@ -58,7 +58,7 @@ class Explainer:
         if proof is not None:
             return proof
         if self.travel == "tree" and trail.told:
-            verdict = ReversePath(trail, publication, self.lease).explain(node)
+            verdict = self._explain_tree(publication, node)
         elif self.travel == "routed" and trail.told:
             verdict = follow_routes(trail, publication, node)
         elif self.served and wish is not None:
@@ -73,6 +73,15 @@ class Explainer:
         if outage is not None and verdict.cause in (Cause.UNEXPLAINED, Cause.RELAY_OFF):
             return Diagnosis(Cause.SUBSCRIBER_OFF, [describe(node, outage)])
         return verdict
+
+    def _explain_tree(self, publication: int, node: int) -> Diagnosis:
+        """Return why no copy addressed to `node` arrived; a node that relayed a copy for others says so."""
+        verdict = ReversePath(self.trail, publication, self.lease).explain(node)
+        relayed = [sent.time for sent in self.trail.sent.get(publication, []) if sent.node == node]
+        if not relayed:
+            return verdict
+        for_others = f"t={relayed[0]:.3f} node {node} relayed a copy that was addressed to other nodes only"
+        return Diagnosis(verdict.cause, [*verdict.story, for_others])
 
     def _prove(
         self, publication: int, node: int, start: float, end: float, *, on_the_air: bool = False

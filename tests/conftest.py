@@ -6,6 +6,8 @@ from hypothesis import is_hypothesis_test, settings
 
 from roamcast.routing import catalogue
 
+os.environ["ROAMCAST_WARM"] = "0"  # a session that the developer keeps is not the subject of tests
+
 # A busy machine makes no example wrong: time is measured in bench/, not here.
 # `make test` tries the same cases each time, so that what passes once passes again; `make validate` searches
 # at random (ROAMCAST_SEARCH=1), and what it finds becomes a fixed example beside its test.

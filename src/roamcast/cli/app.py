@@ -41,6 +41,7 @@ COMMANDS: dict[str, Command] = {
     "compare": Command("roamcast.cli.compare", "Compare protocols in one scenario on common seeds."),
     "campaign": Command("roamcast.cli.campaign", "Run, watch and report a campaign; maintain its folder."),
     "cluster": Command("roamcast.cli.cluster", "Check whether a Spark cluster can run campaigns."),
+    "session": Command("roamcast.cli.session", "Keep a Spark session warm for the next commands."),
     "reproduce": Command("roamcast.cli.reproduce", "Run the evaluation of a paper and judge its claims."),
     "swarm": Command("roamcast.cli.swarm", "Test protocols with generated faults against invariants."),
     "sql": Command("roamcast.cli.sql", "Query the tables of a campaign or of runs with SQL."),

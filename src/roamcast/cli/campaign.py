@@ -20,6 +20,7 @@ from roamcast.cli.shared.spark_options import (
     Replace,
     Strict,
     Ui,
+    Warm,
     choose_session,
 )
 
@@ -44,6 +45,7 @@ def run(
     conf: Conf = None,
     ui: Ui = False,
     event_log: EventLog = None,
+    warm: Warm = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, max=MOST_SEEDS, help="Number of seeds at each point.")
     ] = None,
@@ -62,7 +64,7 @@ def run(
     """
     from roamcast.cli.shared.campaign_command import finish, run_campaign_file
 
-    where = choose_session(master, remote, conf, ui, event_log)
+    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     result = run_campaign_file(
         file,
         out,
@@ -134,6 +136,7 @@ def report(
     conf: Conf = None,
     ui: Ui = False,
     event_log: EventLog = None,
+    warm: Warm = None,
 ) -> None:
     """Write DIR/report.html from finished runs; recompute verdicts that other code computed."""
     from roamcast.cli.shared.campaign_command import judge_again, remeasure, save_figures, write_report
@@ -141,7 +144,7 @@ def report(
     from roamcast.results.results_folder import ResultsFolder
 
     add_routers(router)
-    where = choose_session(master, remote, conf, ui, event_log)
+    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     (remeasure if measure else judge_again)(folder, where, shlex.join(["roamcast", *sys.argv[1:]]))
     result = CampaignResult(ResultsFolder(folder))
     print(write_report(result))

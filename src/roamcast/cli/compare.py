@@ -18,6 +18,7 @@ from roamcast.cli.shared.spark_options import (
     Replace,
     Strict,
     Ui,
+    Warm,
     choose_session,
 )
 from roamcast.errors import UserError
@@ -53,6 +54,7 @@ def command(
     conf: Conf = None,
     ui: Ui = False,
     event_log: EventLog = None,
+    warm: Warm = None,
     replace: Replace = False,
     strict: Strict = False,
     replay: Annotated[
@@ -92,7 +94,7 @@ def command(
     words += spell_routers(router)
     words += ["--out", folder, *(word for pair in set_ or [] for word in ("--set", pair))]
     words += ["--replay", replay] if replay else []
-    where = choose_session(master, remote, conf, ui, event_log)
+    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     words += where.arguments()
     result = run_campaign(campaign, folder, shlex.join(words), question, where=where, replace=replace)
     if replay is not None:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from roamcast.cli.shared.spark_options import Conf, EventLog, Master, Remote, Ui, Warm, choose_session
+
 if TYPE_CHECKING:
     from roamcast.content.event import Event
     from roamcast.content.filter import Filter
@@ -33,10 +35,6 @@ Given = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 OnSpark = Annotated[bool, typer.Option("--spark", help="Use Spark; inputs are Parquet files.")]
-Master = Annotated[
-    str | None,
-    typer.Option("--master", metavar="URL", help="URL of a Spark master; embedded Spark if omitted."),
-]
 
 
 class GroupingMethod(StrEnum):
@@ -119,6 +117,11 @@ def match(
     ] = None,
     spark: OnSpark = False,
     master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
+    warm: Warm = None,
     many: Annotated[
         Path | None,
         typer.Option(
@@ -144,7 +147,8 @@ def match(
     if spark:
         from roamcast.cli.filter_spark import match_many
 
-        match_many(events, many, loaded.types, out, master=master, pairs=pairs, json=json)
+        where = choose_session(master, remote, conf, ui, event_log, warm=warm)
+        match_many(events, many, loaded.types, out, where=where, pairs=pairs, json=json)
         return
     if not filters:
         raise typer.BadParameter("expected at least one, or --spark with --filters", param_hint="--filter")
@@ -183,6 +187,11 @@ def groups(
     ] = None,
     spark: OnSpark = False,
     master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
+    warm: Warm = None,
     json: AsJson = False,
 ) -> None:
     """Group subscriptions into channels; print the channels and the covering graph.
@@ -199,7 +208,8 @@ def groups(
             raise typer.BadParameter(
                 "--spark needs --schema and groups by K-means: omit --event, --draw and --method"
             )
-        group_many(file, load_schema(schema).types, channels, master=master, json=json)
+        where = choose_session(master, remote, conf, ui, event_log, warm=warm)
+        group_many(file, load_schema(schema).types, channels, where=where, json=json)
         return
     from roamcast.content.grouping import cost
     from roamcast.content.grouping.graph import SubscriptionGraph

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from roamcast.content.schema import EventType
+    from roamcast.pipeline.spark.cluster import SparkOptions
 
 _SHOWN = 10
 "Maximum number of lines printed per list."
@@ -25,7 +26,7 @@ def match_many(
     types: Mapping[str, EventType],
     out: Path | None,
     *,
-    master: str | None,
+    where: SparkOptions,
     pairs: bool,
     json: bool,
 ) -> None:
@@ -34,7 +35,7 @@ def match_many(
         raise UserError("--spark expects one Parquet file of events, and --filters F.parquet")
     if pairs and out is None:
         raise UserError("--pairs needs --out DIR to write the matches to")
-    with _session(master, "matching") as spark:
+    with _session(where, "matching") as spark:
         from pyspark.sql import functions as f
 
         from roamcast.pipeline.matching.match_join import match
@@ -61,10 +62,10 @@ def match_many(
 
 
 def group_many(
-    file: Path, types: Mapping[str, EventType], channels: int | None, *, master: str | None, json: bool
+    file: Path, types: Mapping[str, EventType], channels: int | None, *, where: SparkOptions, json: bool
 ) -> None:
     """Group a Parquet file of filters on Spark, and print the channels."""
-    with _session(master, "grouping") as spark:
+    with _session(where, "grouping") as spark:
         from roamcast.pipeline.matching.clustering import cluster, to_groups
 
         wanted = _read(spark, file, {"id": ("id",), "filter": ("filter", "wanted")})
@@ -82,11 +83,11 @@ def group_many(
 
 
 @contextmanager
-def _session(master: str | None, doing: str) -> Iterator[SparkSession]:
+def _session(where: SparkOptions, doing: str) -> Iterator[SparkSession]:
     from roamcast.pipeline.spark.errors import format_error
     from roamcast.pipeline.spark.session import open_session
 
-    with open_session(master) as spark, format_error(doing):
+    with open_session(where) as spark, format_error(doing, keeps=False):
         yield spark
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from roamcast.cli.shared.limits import LARGEST_SEED
+from roamcast.cli.shared.spark_options import Conf, EventLog, Master, Remote, Ui, Warm, choose_session
 from roamcast.errors import UserError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from roamcast.ingest.description import TraceDescription
     from roamcast.metrics.metric import Value
+    from roamcast.pipeline.spark.cluster import SparkOptions
 
 _SHOWN = {
     "publications": "events",
@@ -69,9 +71,12 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     ] = "recorded",
     geo: Annotated[bool, typer.Option("--geo", help="SUMO: positions are longitude and latitude.")] = False,
     spark: Annotated[bool, typer.Option("--spark", help="Read on Spark, even small files.")] = False,
-    master: Annotated[
-        str | None, typer.Option(metavar="URL", help="URL of a Spark master; embedded Spark if omitted.")
-    ] = None,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
+    warm: Warm = None,
     replace: Annotated[
         bool, typer.Option("--overwrite", help="Overwrite the import of other files.")
     ] = False,
@@ -94,8 +99,9 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
         options = {"geo": str(geo).lower()}
         report = {"movement": import_movement(found, form, options, out, always=presence == "always")}
     else:
-        session = None if not spark and master is None else master or ""
-        report = {"runs": _import_traces(found, described, out, beside or [], session)}
+        where = choose_session(master, remote, conf, ui, event_log, warm=warm)
+        asked = spark or warm is True or bool(where.arguments())
+        report = {"runs": _import_traces(found, described, out, beside or [], where, spark=asked)}
     conclude(out, question, report)
     if json:
         print(json_.dumps(report))
@@ -104,19 +110,21 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
 
 
 def _import_traces(
-    files: list[str], described: TraceDescription, out: Path, beside: list[Path], master: str | None
+    files: list[str],
+    described: TraceDescription,
+    out: Path,
+    beside: list[Path],
+    where: SparkOptions,
+    *,
+    spark: bool,
 ) -> list[dict[str, Any]]:
-    """Import ns-2 traces and return a row per run.
-
-    `master` None reads small traces in this process and large ones on Spark; an empty string uses embedded
-    Spark.
-    """
+    """Import ns-2 traces and return a row per run: on Spark if it is asked for or if they are large."""
     from roamcast.ingest.importing import import_traces
 
     for folder in beside:
         if not (folder / "run.json").is_file():
             raise UserError(f"--with-run {folder}: has no run.json; expected a facts folder of a run")
-    runs = import_traces(files, described, out, lambda: _session(master or None), spark=master is not None)
+    runs = import_traces(files, described, out, lambda: _session(where), spark=spark)
     rows = [run | _measure(out / run["folder"]) for run in runs]
     rows += [{"folder": str(folder), "notes": []} | _measure(folder) for folder in beside]
     _write_metrics(rows, out)
@@ -124,11 +132,11 @@ def _import_traces(
 
 
 @contextmanager
-def _session(master: str | None) -> Iterator[SparkSession]:
+def _session(where: SparkOptions) -> Iterator[SparkSession]:
     from roamcast.pipeline.spark.errors import format_error
     from roamcast.pipeline.spark.session import open_session
 
-    with open_session(master) as started, format_error("reading traces"):
+    with open_session(where) as started, format_error("reading traces"):
         yield started
 
 

@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from typing import Annotated
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from roamcast.cli.shared.limits import DISAGREED
+from roamcast.cli.shared.spark_options import Conf, EventLog, Master, Remote, Ui, Warm, choose_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from roamcast.pipeline.spark.cluster import SparkOptions
 
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="Campaign folder or URL.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Master = Annotated[
-    str | None, typer.Option(help="URL of a Spark master, for many facts; by default in this process.")
-]
 
 
 def verify(
     folder: Folder,
+    *,
     repair: Annotated[
         bool, typer.Option("--repair", help="Remove damaged runs, so that they are simulated again.")
     ] = False,
     master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
+    warm: Warm = None,
     json: Json = False,
 ) -> None:
-    """Verify the checksums of all facts (exit code 0 if intact, 1 if not)."""
+    """Verify the checksums of all facts (exit code 0 if intact, 1 if not).
+
+    In this process, or on Spark with an option that names one.
+    """
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.committing.maintenance import verify
-    from roamcast.pipeline.spark.session import open_session
 
+    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     store = CampaignFolder(folder)
     store.check_layout()
     store.read_campaign()
     with (
         store.lock() if repair else nullcontext(),
-        open_session(master) if master else nullcontext() as spark,
+        _session(where) as spark,
     ):
         found = verify(store, spark, repair=repair)
     if json:
@@ -51,16 +63,29 @@ def verify(
     raise typer.Exit(DISAGREED if found.damaged else 0)
 
 
-def prune(folder: Folder, master: Master = None, json: Json = False) -> None:
-    """Remove facts of runs that the campaign no longer plans, and unreferenced files."""
+def prune(
+    folder: Folder,
+    *,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
+    warm: Warm = None,
+    json: Json = False,
+) -> None:
+    """Remove facts of runs that the campaign no longer plans, and unreferenced files.
+
+    In this process, or on Spark with an option that names one.
+    """
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.committing.maintenance import prune
-    from roamcast.pipeline.spark.session import open_session
 
     store = CampaignFolder(folder)
     store.check_layout()
     store.read_campaign()
-    with store.lock(), open_session(master) if master else nullcontext() as spark:
+    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
+    with store.lock(), _session(where) as spark:
         found = prune(store, spark)
     if json:
         _print(found)
@@ -68,6 +93,14 @@ def prune(folder: Folder, master: Master = None, json: Json = False) -> None:
         print(
             f"removed {found.runs} runs that the campaign does not plan and {found.files} unreferenced files"
         )
+
+
+def _session(where: SparkOptions) -> AbstractContextManager[SparkSession | None]:
+    """Return the session that the options ask for, or none: a running warm session alone is no request."""
+    from roamcast.pipeline.spark.cluster import WarmUse
+    from roamcast.pipeline.spark.session import open_session
+
+    return open_session(where) if where.arguments() or where.warm is WarmUse.START else nullcontext()
 
 
 def diff(

@@ -17,6 +17,7 @@ from roamcast.cli.shared.spark_options import (
     Replace,
     Strict,
     Ui,
+    Warm,
     choose_session,
 )
 
@@ -51,6 +52,7 @@ def command(
     conf: Conf = None,
     ui: Ui = False,
     event_log: EventLog = None,
+    warm: Warm = None,
     replace: Replace = False,
     strict: Strict = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
@@ -66,7 +68,7 @@ def command(
     words += ["--seeds", str(seeds)] if seeds else []
     words += [word for figure in only or [] for word in ("--figure", figure)]
     words += spell_routers(router)
-    where = choose_session(master, remote, conf, ui, event_log)
+    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     words += where.arguments()
     result = run_campaign_file(
         file,

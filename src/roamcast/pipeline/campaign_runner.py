@@ -21,9 +21,10 @@ from roamcast.pipeline.measuring.incremental import IncrementalMetrics
 from roamcast.pipeline.running.early_runs import EarlyRuns, choose_short
 from roamcast.pipeline.running.simulate import find_installed, make_tasks, simulate
 from roamcast.pipeline.running.task import SIMULATOR
-from roamcast.pipeline.spark.cluster import SparkOptions, count_processors
-from roamcast.pipeline.spark.executors import embedded, warm_up
+from roamcast.pipeline.spark.cluster import SparkOptions, WarmUse, count_processors
+from roamcast.pipeline.spark.executors import on_this_machine, warm_slots, warm_up
 from roamcast.pipeline.spark.session import open_session
+from roamcast.pipeline.warm.client import use_warm
 from roamcast.results.results_folder import PlanStatus
 
 if TYPE_CHECKING:
@@ -94,9 +95,12 @@ class CampaignRunner:
                 self.listener.say(f"all {count} runs are done and measured: nothing to do")
                 return self.account
             cluster = where if isinstance(where, SparkOptions) else SparkOptions(where)
-            self.listener.say(f"{count} runs planned; starting Spark ({where or 'here'}) ...")
-            self._report_progress(survey)
             began = perf_counter()
+            if cluster.warm is not WarmUse.NEVER:
+                cluster = use_warm(cluster, self.listener.say)
+            doing = "using the" if cluster.warm is WarmUse.ATTACHED else "starting Spark:"
+            self.listener.say(f"{count} runs planned; {doing} {cluster} ...")
+            self._report_progress(survey)
             with self._begin(cluster, survey) as ahead, open_session(cluster, hasty=True) as spark:
                 self.account.seconds["session"] = perf_counter() - began
                 with self.account.time("simulate"):
@@ -104,7 +108,7 @@ class CampaignRunner:
                     self._failed = {run for run, status in ended.items() if status != "done"}
                     self.account.simulated += len(ended) - len(self._failed)
                     survey = self.survey()
-                if self._todo(survey) or not embedded(spark):
+                if (self._todo(survey) or not on_this_machine(spark)) and not warm_slots(spark):
                     with self.account.time("session"):
                         warm_up(spark, say=self.listener.say, preload=find_installed(self.plan.runs))
                 self.work(spark, survey)

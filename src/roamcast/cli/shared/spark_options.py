@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from roamcast.pipeline.spark.cluster import SparkOptions
+    from roamcast.pipeline.spark.cluster import SparkOptions, WarmUse
 
 Master = Annotated[
     str | None,
@@ -25,6 +26,13 @@ Ui = Annotated[bool, typer.Option("--ui", help="Serve the Spark UI while the com
 EventLog = Annotated[
     str | None, typer.Option("--event-log", metavar="DIR", help="Write Spark's event log to this folder.")
 ]
+Warm = Annotated[
+    bool | None,
+    typer.Option(
+        "--warm/--no-warm",
+        help="Use the warm session and start it if none runs, or never use it; by default use a running one.",
+    ),
+]
 
 Replace = Annotated[bool, typer.Option("--overwrite", help="Overwrite results of a different configuration.")]
 Strict = Annotated[
@@ -33,13 +41,23 @@ Strict = Annotated[
 
 
 def choose_session(
-    master: str | None, remote: str | None, conf: list[str] | None, ui: bool, event_log: str | None
+    master: str | None,
+    remote: str | None,
+    conf: list[str] | None,
+    ui: bool,
+    event_log: str | None,
+    *,
+    warm: bool | None = False,
 ) -> SparkOptions:
     """Return the Spark options for the command-line options; raise SessionError if they conflict."""
     from pathlib import Path
 
     from roamcast.pipeline.spark.cluster import SparkOptions, read_settings
     from roamcast.pipeline.spark.errors import SessionError
+
+    own = bool(master or remote or conf or ui or event_log)
+    if warm and own:
+        raise SessionError("--warm: give the other options of Spark to roamcast session start")
 
     if master and remote:
         raise SessionError("--master and --remote: give one of them")
@@ -50,4 +68,20 @@ def choose_session(
     if event_log and "://" not in event_log:
         Path(event_log).mkdir(parents=True, exist_ok=True)
         event_log = Path(event_log).absolute().as_uri()
-    return SparkOptions(master, remote, read_settings(conf or ()), ui, event_log)
+    use = _warm_use(False if own else warm)
+    return SparkOptions(master, remote, read_settings(conf or ()), ui, event_log, use)
+
+
+def _warm_use(warm: bool | None) -> WarmUse:
+    """Return whether to use the warm session: by the option, else by ROAMCAST_WARM, else if it runs."""
+    from roamcast.pipeline.spark.cluster import WarmUse
+    from roamcast.pipeline.spark.errors import SessionError
+
+    if warm is None:
+        set_ = os.environ.get("ROAMCAST_WARM", "")
+        if set_ not in ("", "0", "1"):
+            raise SessionError(f"ROAMCAST_WARM={set_}: expected 1 (start a session), 0 (use none) or nothing")
+        if not set_:
+            return WarmUse.IF_RUNNING
+        warm = set_ == "1"
+    return WarmUse.START if warm else WarmUse.NEVER

@@ -41,14 +41,14 @@ def make_archive() -> Path:
     draft = archive.with_name(f".{archive.name}.{os.getpid()}")
     try:
         with open_session("local[1]", patience=_EXIT, archive=draft) as spark:
-            _exercise(spark)
+            exercise(spark)
         draft.replace(archive)
     finally:
         draft.unlink(missing_ok=True)
     return archive
 
 
-def _exercise(spark: SparkSession) -> None:
+def exercise(spark: SparkSession) -> None:
     """Use what campaigns use: files, Python in Arrow, and the very jobs that summarise and judge."""
     import pyarrow as pa
     import pyarrow.parquet as pq

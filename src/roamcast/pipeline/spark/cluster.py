@@ -8,6 +8,7 @@ import socket
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import Enum
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -20,6 +21,17 @@ _PATIENCE = 5.0
 
 _PORTS = {"spark": 7077, "sc": 15002, "k8s": 443}
 "Where a URL names none."
+
+
+class WarmUse(Enum):
+    """Whether a command uses the warm session of this machine (`roamcast session`)."""
+
+    NEVER = "never"
+    IF_RUNNING = "if running"
+    START = "start"
+    "And starts it if there is none."
+    ATTACHED = "attached"
+    "`SparkOptions.remote` is its URL."
 
 
 @dataclass(frozen=True)
@@ -36,14 +48,18 @@ class SparkOptions:
     "Whether Spark's own pages are served."
     event_log: str | None = None
     "A folder for Spark's log of what happened, which its history server reads."
+    warm: WarmUse = WarmUse.NEVER
+    "Whether the warm session is used; without effect with a master or a server."
 
     def __str__(self) -> str:
+        if self.warm is WarmUse.ATTACHED:
+            return "warm session"  # its URL has the token
         return self.remote or self.master or "this machine"
 
     def arguments(self) -> list[str]:
         """The options that say the same on the command line."""
         words = ["--master", self.master] if self.master else []
-        words += ["--remote", self.remote] if self.remote else []
+        words += ["--remote", self.remote] if self.remote and self.warm is not WarmUse.ATTACHED else []
         words += [word for pair in self.conf.items() for word in ("--conf", "=".join(pair))]
         words += ["--ui"] * self.ui
         return words + (["--event-log", self.event_log] if self.event_log else [])

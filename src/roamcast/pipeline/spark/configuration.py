@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from roamcast.pipeline.spark.cluster import LOOPBACK
+from roamcast.pipeline.spark.sizing import driver_memory, java_options, shuffle_partitions
 
 RETRIES = 4
 "How often Spark tries a task whose worker died; an error inside a run is no such death."
@@ -30,16 +31,14 @@ ELSEWHERE = {
 "Settings for executors that we did not start ourselves."
 
 
-def defaults(folder: Path, address: str, sharing: str) -> dict[str, str]:
-    """What every session has, unless the user says otherwise."""
+def defaults(folder: Path, address: str, sharing: str, size: int = 0) -> dict[str, str]:
+    """What every session over `size` bytes of input has, unless the user says otherwise."""
     logging = Path(__file__).with_name("log4j2.properties")
-    # A session lives for minutes: compiling its bytecode twice over costs more than it brings.
-    options = f"-Dlog4j2.configurationFile={logging.as_uri()} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    options = f"{options} {sharing}".strip()
+    options = f"-Dlog4j2.configurationFile={logging.as_uri()} {java_options(size)} {sharing}".strip()
     return {
         "spark.driver.host": address,
         "spark.driver.bindAddress": address,
-        "spark.driver.memory": "2g",
+        "spark.driver.memory": driver_memory(size),
         "spark.driver.extraJavaOptions": options,
         "spark.local.dir": str(folder),
         "spark.locality.wait": "0s",
@@ -48,7 +47,7 @@ def defaults(folder: Path, address: str, sharing: str) -> dict[str, str]:
         "spark.scheduler.mode": "FAIR",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "8",
+        "spark.sql.shuffle.partitions": str(shuffle_partitions(size)),
         # A run's id is a string, even where its digits look like a number.
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",

@@ -36,13 +36,22 @@ def one_line(error: BaseException) -> str:
     return (telling or lines or [type(error).__name__])[0][:300]
 
 
+def _is_lost(error: BaseException) -> bool:
+    """Whether a server of Spark Connect does not answer, or has forgotten the session because it is new."""
+    told = f"{type(error).__name__} {error}"
+    return any(word in told for word in ("UNAVAILABLE", "INVALID_HANDLE.SESSION", "RetriesExceeded"))
+
+
 @contextmanager
-def format_error(what: str) -> Iterator[None]:
-    """Tell in one line if Spark fails in the block; an error of our own code stays as it is."""
+def format_error(what: str, keeps: bool = True) -> Iterator[None]:
+    """Tell in one line if Spark fails in the block; an error of our own code stays as it is.
+
+    The line says what to do again, and that finished runs are kept, if the command `keeps` any.
+    """
     from py4j.protocol import Py4JError, Py4JNetworkError
     from pyspark.errors import PySparkException
 
-    again = "finished runs are kept: run the same command again"
+    again = "finished runs are kept: run the same command again" if keeps else "run the same command again"
     try:
         yield
     except (Py4JNetworkError, ConnectionError, EOFError):
@@ -50,4 +59,6 @@ def format_error(what: str) -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         if found := re.search(OTHER_CODE, str(error)):
             raise SessionError(found[0]) from None
+        if _is_lost(error):
+            raise SessionError(f"the Spark Connect server ended while it was {what}; {again}") from None
         raise SessionError(f"Spark gave up {what}: {one_line(error)}; {again}") from None

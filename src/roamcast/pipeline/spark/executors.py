@@ -24,10 +24,16 @@ _GIVE_UP = 600.0
 "Seconds without an executor before it is given up; a busy cluster may take its time."
 
 
+WARM_SLOTS = "spark.roamcast.slots"
+"The setting by which the server of a warm session tells how many tasks run at a time."
+
+
 def count_slots(spark: SparkSession) -> int:
     """How many tasks run at a time."""
     if not is_remote(spark):
         return int(spark.sparkContext.defaultParallelism)
+    if slots := warm_slots(spark):
+        return slots
     from pyspark.sql import functions
 
     spread = spark.range(0, 10_000).select(functions.spark_partition_id().alias("slot"))
@@ -37,6 +43,16 @@ def count_slots(spark: SparkSession) -> int:
 def embedded(spark: SparkSession) -> bool:
     """Whether all of Spark's work is done on this machine, by one JVM that this process started."""
     return not is_remote(spark) and count_processors(spark.sparkContext.master) > 0
+
+
+def warm_slots(spark: SparkSession) -> int:
+    """How many tasks a warm session runs at a time; 0 if the session is another."""
+    return int(spark.conf.get(WARM_SLOTS, "0")) if is_remote(spark) else 0
+
+
+def on_this_machine(spark: SparkSession) -> bool:
+    """Whether all of Spark's work is done on this machine: by an embedded session or by the warm one."""
+    return embedded(spark) or warm_slots(spark) > 0
 
 
 def await_executors(

@@ -1,4 +1,7 @@
-"""One Spark session per command: embedded by default, quiet, on loopback, and gone without a trace."""
+"""One Spark session per command: embedded by default, quiet, on loopback, and gone without a trace.
+
+A command may use a server instead: one that the user names, or the warm session of this machine.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,18 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamcast.pipeline.spark.cluster import (
     SparkOptions,
+    WarmUse,
     check_reachable,
     count_processors,
     find_address,
@@ -23,6 +29,7 @@ from roamcast.pipeline.spark.cluster import (
 )
 from roamcast.pipeline.spark.configuration import ELSEWHERE, REMOTELY, defaults, set_environment, with_retries
 from roamcast.pipeline.spark.errors import SessionError, interrupted, one_line
+from roamcast.pipeline.spark.sizing import SMALLEST, shuffle_partitions
 
 if TYPE_CHECKING:
     from logging import LogRecord
@@ -36,6 +43,11 @@ def local_master() -> str:
     return f"local[{count_processors(None)}]"
 
 
+def warn(line: str) -> None:
+    """Print a line to stderr, as commands do."""
+    print(f"roamcast: {line}", file=sys.stderr, flush=True)
+
+
 @contextmanager
 def open_session(
     where: SparkOptions | str | None = None,
@@ -44,21 +56,31 @@ def open_session(
     patience: float = 3.0,
     archive: Path | None = None,
     hasty: bool = False,
+    size: int = 0,
+    say: Callable[[str], object] = warn,
 ) -> Iterator[SparkSession]:
     """A Spark session that ends with the block, together with every process that it started.
 
     `patience` is for its end, in seconds; with `archive` it leaves its classes there for later sessions. Who
-    is `hasty` does not wait for a session that ends well: a thread does, and Python waits for that.
+    is `hasty` does not wait for a session that ends well: a thread does, and Python waits for that. Memory
+    and partitions are those for `size` bytes of input. `say` hears why a warm session is not used.
     """
     cluster = where if isinstance(where, SparkOptions) else SparkOptions(where)
+    if cluster.warm is not WarmUse.NEVER:
+        from roamcast.pipeline.warm.client import use_warm
+
+        cluster = use_warm(cluster, say)
     chosen = (settings or {}) | cluster.settings()
     folder = Path(tempfile.mkdtemp(prefix="roamcast-spark-"))
     later = False
     try:
         if cluster.remote:
-            spark = connect(cluster.remote, chosen)
+            warm = cluster.warm is WarmUse.ATTACHED
+            if shuffle_partitions(size) > SMALLEST or not warm:
+                chosen = {"spark.sql.shuffle.partitions": str(shuffle_partitions(size))} | chosen
+            spark = connect(cluster.remote, chosen, warm=warm)
         else:
-            spark = _start(cluster.master or local_master(), folder, chosen, archive)
+            spark = _start(cluster.master or local_master(), folder, chosen, archive, size)
         try:
             yield spark
             later = hasty and not cluster.remote
@@ -90,7 +112,9 @@ def _stop_and_tidy(spark: SparkSession, patience: float, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _start(master: str, folder: Path, settings: dict[str, str], archive: Path | None = None) -> SparkSession:
+def _start(
+    master: str, folder: Path, settings: dict[str, str], archive: Path | None = None, size: int = 0
+) -> SparkSession:
     java = check_java()
     check_reachable(master)
     while _ending:  # PySpark knows one session at a time
@@ -104,7 +128,7 @@ def _start(master: str, folder: Path, settings: dict[str, str], archive: Path | 
     set_environment(address, settings)
     conf = SparkConf(loadDefaults=False).setMaster(with_retries(master)).setAppName("roamcast")
     sharing = f"-XX:ArchiveClassesAtExit={archive}" if archive else _share_classes(java)
-    chosen = defaults(folder, address, sharing) | ({} if is_local(master) else ELSEWHERE) | settings
+    chosen = defaults(folder, address, sharing, size) | ({} if is_local(master) else ELSEWHERE) | settings
     conf.setAll(list(chosen.items()))
     log = folder / "spark.log"
     earlier = _children(os.getpid())
@@ -129,23 +153,42 @@ def _start(master: str, folder: Path, settings: dict[str, str], archive: Path | 
     return SparkSession(context)
 
 
-def connect(url: str, settings: dict[str, str]) -> SparkSession:
-    """A session with a Spark Connect server; settings that only its start can change are not sent."""
-    check_reachable(url)
+def connect(url: str, settings: dict[str, str], *, warm: bool = False) -> SparkSession:
+    """A session with a Spark Connect server; settings that only its start can change are not sent.
+
+    The server of a `warm` session is on this machine: one that does not answer has ended.
+    """
+    try:
+        check_reachable(url)
+    except SessionError:
+        if not warm:
+            raise
+        raise SessionError(f"the warm session has ended; {_AGAIN}") from None
     try:
         import grpc  # noqa: F401
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise SessionError(
-            f"--remote needs Python packages that are not here ({error.name}); pip install 'pyspark[connect]'"
+            f"--remote needs Python packages that are not here ({error.name}); pip install 'roamcast[lab]'"
         ) from None
     try:
         spark = SparkSession.builder.remote(url).getOrCreate()  # PySpark's functions are then remote, too
-        for key, value in (REMOTELY | settings).items():
+        if warm:
+            from pyspark.sql.connect.client.retries import DefaultPolicy
+
+            spark.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES_HERE)])
+            warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")  # the error says it
+        for key, value in (settings if warm else REMOTELY | settings).items():
             spark.conf.set(key, value)
     except Exception as error:
-        raise SessionError(f"the Spark Connect server at {url} did not take us: {one_line(error)}") from None
+        what = "warm session" if warm else f"Spark Connect server at {url.partition(';')[0]}"
+        raise SessionError(f"the {what} did not take us: {one_line(error)}") from None
     return spark
+
+
+_AGAIN = "run the same command again"
+_RETRIES_HERE = 3
+"Attempts to reach a server on this machine; PySpark's 15 take minutes after its end."
 
 
 def _children(parent: int) -> set[int]:
@@ -208,8 +251,10 @@ def _reason(error: BaseException, log: Path) -> str:
 
 def _stop(spark: SparkSession, patience: float) -> None:
     """End the session politely if it answers in time, else by killing the JVM; its workers follow."""
-    context = None if is_remote(spark) else spark.sparkContext
-    gateway = None if context is None else context._gateway
+    if is_remote(spark):
+        _leave_server(spark, cancel=not patience)
+        return
+    gateway = spark.sparkContext._gateway
     polite = threading.Thread(target=lambda: _stop_gracefully(spark), daemon=True)
     if patience:
         polite.start()
@@ -225,11 +270,27 @@ def _stop(spark: SparkSession, patience: float) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-    if context is not None:
-        _forget()
-    else:
-        for name in ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED"):
-            os.environ.pop(name, None)
+    _forget()
+
+
+def _leave_server(spark: SparkSession, cancel: bool) -> None:
+    """Release the session of a server, which stays; with `cancel`, its jobs end first."""
+
+    def leave() -> None:
+        with suppress(Exception):
+            if cancel:
+                spark.interruptAll()
+        _stop_gracefully(spark)
+
+    polite = threading.Thread(target=leave, daemon=True)
+    polite.start()
+    polite.join(_LEAVE)
+    for name in ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED"):
+        os.environ.pop(name, None)
+
+
+_LEAVE = 3.0
+"Seconds for a server to take leave of a session."
 
 
 def is_remote(spark: SparkSession) -> bool:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from roamcast.fingerprint import checked
 from roamcast.pipeline.spark.errors import format_error
-from roamcast.pipeline.spark.executors import embedded
+from roamcast.pipeline.spark.executors import on_this_machine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,11 +20,11 @@ Answer = TypeVar("Answer")
 
 
 def spark_or_local(spark: SparkSession | None, little: bool) -> SparkSession | None:
-    """Return None if the work is `little` and the session is embedded, so that this process does it.
+    """Return None if the work is `little` and Spark is on this machine, so that this process does it.
 
-    A job takes an embedded session half a second, and the first job two.
+    A job takes an embedded session half a second, the first job two, and the warm session a tenth.
     """
-    return None if spark is None or (little and embedded(spark)) else spark
+    return None if spark is None or (little and on_this_machine(spark)) else spark
 
 
 def spread(

@@ -1,0 +1,1 @@
+"""The warm session: a Spark Connect server on this machine that commands of one user share."""

@@ -14,7 +14,7 @@ STREET = Path(__file__).parents[1] / "golden" / "street.toml"
 def answers(tmp_path_factory):
     """The answer to each question about a few small runs, and what else is known of these."""
     import roamcast
-    from roamcast.cli.sql import run_query
+    from roamcast.pipeline.query import run_query
     from roamcast.pipeline.spark.session import open_session
     from roamcast.pipeline.views import open_tables
 

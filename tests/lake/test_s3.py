@@ -1,19 +1,28 @@
 """A lake in a bucket: the same commits through an S3 endpoint, with a real client and no rename."""
 
 import os
+import random
 import re
+import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
+from contextlib import suppress
+from urllib.parse import urlsplit
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyspark.sql.datasource import EqualTo
 from small_lake import content, expected, ready, stage
 
 from roamcast.errors import UserError
 from roamcast.lake.storage import StorageUrl, _connect
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
+from roamcast.pipeline.remote_tables import read_rows, to_expression
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 RUNS = [f"{number:020x}" for number in range(1, 12)]
@@ -130,3 +139,70 @@ def test_an_unknown_scheme_and_a_missing_bucket_are_told_in_a_line(bucket):
         StorageUrl("gopher://hole/x")
     with pytest.raises(UserError, match="cannot keep a campaign here"):
         CampaignFolder("s3://nowhere-at-all/x").create()
+
+
+class CountingProxy:
+    """Passes connections on to an endpoint, and counts the bytes of its answers."""
+
+    def __init__(self, endpoint):
+        url = urlsplit(endpoint)
+        self.target = (url.hostname, url.port)
+        self.answered = 0
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listening.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with suppress(OSError):
+            while True:
+                client, _ = self.listening.accept()
+                server = socket.create_connection(self.target)
+                for source, sink, counts in ((client, server, False), (server, client, True)):
+                    threading.Thread(target=self.copy, args=(source, sink, counts), daemon=True).start()
+
+    def copy(self, source, sink, counts):
+        with suppress(OSError), source, sink:
+            while piece := source.recv(1 << 16):
+                self.answered += len(piece) if counts else 0
+                sink.sendall(piece)
+
+
+def test_a_query_reads_its_columns_and_row_groups_alone(bucket, monkeypatch):
+    rows, runs = 400_000, 8
+    draw = random.Random(1)
+    table = pa.table(
+        {
+            "run": [f"{row * runs // rows:020x}" for row in range(rows)],
+            "node": pa.array([draw.randrange(100) for _ in range(rows)], pa.int32()),
+            **{
+                name: pa.array([draw.random() for _ in range(rows)]) for name in ("time", "airtime", "energy")
+            },
+        }
+    )
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, row_group_size=rows // runs, write_page_checksum=True)
+    file = StorageUrl(f"s3://{bucket}/wide.parquet")
+    file.write(sink.getvalue().to_pybytes())
+    proxy = CountingProxy(os.environ["AWS_ENDPOINT_URL"])
+    monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.url)
+
+    def read(names, *filters):
+        _connect.cache_clear()
+        before = proxy.answered
+        schema = pa.schema([table.schema.field(name) for name in names])
+        found = sum(batch.num_rows for batch in read_rows(file, schema, to_expression(filters)))
+        return found, proxy.answered - before
+
+    try:
+        whole = read(table.schema.names)
+        narrow = read(["run", "node"])
+        one_run = read(["run", "node"], EqualTo(("run",), f"{3:020x}"))
+        no_run = read(["run", "node"], EqualTo(("run",), "absent"))
+    finally:
+        proxy.listening.close()
+        monkeypatch.undo()
+        _connect.cache_clear()
+    assert (whole[0], narrow[0], one_run[0], no_run[0]) == (rows, rows, rows // runs, 0)
+    assert whole[1] > len(sink.getvalue())
+    print(f"bytes of {whole[1]:,}: two columns {narrow[1]:,}, one run {one_run[1]:,}, none {no_run[1]:,}")
+    assert narrow[1] < whole[1] / 5 and one_run[1] < narrow[1] / 2 and no_run[1] < one_run[1]

@@ -9,11 +9,11 @@ from small_lake import ready, stage
 from test_store import asked
 
 import roamcast
-from roamcast.cli.sql import run_query
 from roamcast.lake.columns import TABLES
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing import compaction
 from roamcast.pipeline.committing.commit import Committer
+from roamcast.pipeline.query import run_query
 from roamcast.pipeline.views import open_tables
 
 

@@ -9,10 +9,10 @@ from test_store import IDS, asked
 
 import roamcast
 from roamcast.campaign.plan import make_plan
-from roamcast.cli.sql import run_query
 from roamcast.lake.snapshot import LakeError
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
+from roamcast.pipeline.query import run_query
 from roamcast.pipeline.views import open_tables
 
 

@@ -5,17 +5,26 @@ from __future__ import annotations
 import csv as csv_
 import json as json_
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from roamcast.cli.shared.spark_options import (
+    Conf,
+    EventLog,
+    Master,
+    Remote,
+    Ui,
+    Warm,
+    choose_session,
+)
 from roamcast.errors import UserError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
+    from roamcast.pipeline.query import QueryResult
     from roamcast.pipeline.views import TableSource
+
+ENGINES = ("spark", "duckdb")
 
 
 def command(
@@ -32,72 +41,58 @@ def command(
     rows: Annotated[
         int, typer.Option("--max-rows", min=1, max=1_000_000, help="Maximum number of rows printed.")
     ] = 50,
-    master: Annotated[
-        str | None, typer.Option(help="URL of a Spark master; by default all processors of this machine.")
-    ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(metavar="spark|duckdb", help="DuckDB, if installed, answers on this machine alone."),
+    ] = "spark",
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
+    warm: Warm = None,
 ) -> None:
     """Query the tables of a campaign or of runs with SQL; docs/cookbook.md has examples."""
     from roamcast.pipeline.views import open_tables
 
     if json and csv:
         raise typer.BadParameter("--json or --csv, not both")
+    if engine not in ENGINES:
+        raise UserError(f"--engine {engine}: expected {' or '.join(ENGINES)}")
+    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
+    if engine == "duckdb" and (where.arguments() or warm):
+        raise UserError("--engine duckdb: uses no Spark; omit the options of Spark")
     tables = open_tables(folder)
     if query is None:
         _list(tables, json)
         return
+    limit = None if json or csv else rows + 1
+    if engine == "duckdb":
+        from roamcast.pipeline.duck import ask_duckdb
+
+        _print(ask_duckdb(tables, query, limit), rows, json=json, csv=csv)
+        return
+    from roamcast.pipeline.query import answer, run_query
     from roamcast.pipeline.spark.errors import format_error
     from roamcast.pipeline.spark.session import open_session
+    from roamcast.pipeline.views import named_tables
 
-    with open_session(master) as spark, format_error("answering"):
-        frame = run_query(spark, tables, query)
-        if json:
-            for row in _rows(frame, tables):
-                print(json_.dumps(row, ensure_ascii=False, default=str))
-        elif csv:
-            writer = csv_.writer(sys.stdout, lineterminator="\n")
-            writer.writerow(frame.columns)
-            writer.writerows(row.values() for row in _rows(frame, tables))
-        else:
-            _show(frame, tables, rows)
+    size = sum(tables.size(name) for name in named_tables(query, tables))
+    with open_session(where, size=size) as spark, format_error("answering", keeps=False):
+        _print(answer(run_query(spark, tables, query), tables, limit), rows, json=json, csv=csv)
 
 
-def run_query(spark: SparkSession, tables: TableSource, query: str) -> DataFrame:
-    """Register the tables as views and return the DataFrame of the query.
-
-    Raise UserError if Spark rejects the query.
-    """
-    from pyspark.errors import AnalysisException, ParseException
-    from pyspark.logger import PySparkLogger
-
-    from roamcast.pipeline.views import register_views
-
-    for logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        PySparkLogger.getLogger(logger).disabled = True  # they print as JSON the error that we report
-    register_views(spark, tables)
-    try:
-        return spark.sql(query)
-    except (AnalysisException, ParseException) as error:
-        raise _query_error(error, tables) from None
-
-
-def _rows(frame: DataFrame, tables: TableSource) -> Iterator[dict[str, Any]]:
-    """Yield the rows; an error that Spark raises while it computes them becomes a UserError."""
-    from pyspark.errors import AnalysisException, ArithmeticException, NumberFormatException
-
-    try:
-        for row in frame.toLocalIterator():
-            yield row.asDict(recursive=True)
-    except (AnalysisException, ArithmeticException, NumberFormatException) as error:
-        raise _query_error(error, tables) from None
-
-
-def _query_error(error: Exception, tables: TableSource) -> UserError:
-    """Return Spark's message in one line, with the names of the tables."""
-    text = str(error).split("\n\nJVM stacktrace")[0]
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    chosen = [line for line in lines if not line.startswith(("==", "^", "'", "+-", ":", "-----"))]
-    brief = " ".join(chosen[:1]).split(" SQLSTATE:")[0].rstrip(".;")[:300]
-    return UserError(f"invalid query: {brief}; the tables are {', '.join(tables.tables)}")
+def _print(found: QueryResult, limit: int, *, json: bool, csv: bool) -> None:
+    """Print the answer to a query; as a table at most `limit` rows."""
+    if json:
+        for row in found.rows:
+            print(json_.dumps(dict(zip(found.columns, row, strict=True)), ensure_ascii=False, default=str))
+    elif csv:
+        writer = csv_.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(found.columns)
+        writer.writerows(found.rows)
+    else:
+        _show(found, limit)
 
 
 def _list(tables: TableSource, json: bool) -> None:
@@ -121,22 +116,19 @@ def _column(field: Any) -> dict[str, str]:
     return {"name": field.name, "type": str(kind), "unit": unit, "meaning": meaning}
 
 
-def _show(frame: DataFrame, tables: TableSource, limit: int) -> None:
-    from itertools import islice
-
+def _show(found: QueryResult, limit: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    found = list(islice(_rows(frame, tables), limit + 1))
+    rows = list(found.rows)
     table = Table()
-    numeric = {field.name for field in frame.schema if field.dataType.typeName() not in ("string", "boolean")}
-    for name in frame.columns:
-        table.add_column(name, justify="right" if name in numeric else "left")
-    for row in found[:limit]:
-        table.add_row(*(_print_table(value) for value in row.values()))
+    for name, numeric in zip(found.columns, found.numeric, strict=True):
+        table.add_column(name, justify="right" if numeric else "left")
+    for row in rows[:limit]:
+        table.add_row(*map(_print_table, row))
     console = Console()
     console.print(table)
-    if len(found) > limit:
+    if len(rows) > limit:
         console.print(
             f"only the first {limit} rows; use --max-rows, --csv or --json for more", highlight=False
         )

@@ -70,6 +70,12 @@ class Lake:
             list(pool.map(partial(self._check_footer, table), batches))
         return [table_file(self.facts, table, batch.name) for batch in batches]
 
+    def size(self, table: str) -> int:
+        """Return the size of the files of a table [B]."""
+        if table in TABLES:
+            return sum(b.files[table].size for b in self.snapshot.batches.values() if table in b.files)
+        return self.made.list()[f"{table}.parquet"].size
+
     def _check_footer(self, table: str, batch: Batch) -> None:
         try:
             open_file(self.facts, table, batch).close()

@@ -6,23 +6,26 @@ ingest` writes them; folders of runs have some of a campaign's tables.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from roamcast.campaign.tables import METRICS_TABLE, PLAN, POINTS
 from roamcast.errors import UserError
 from roamcast.facts.schema import TABLES as FACTS
 from roamcast.facts.tables import RUN_FILE, Facts, FactsError, RunManifest
-from roamcast.lake.columns import spark_schema
-from roamcast.lake.lake import CHECK_PAGES, open_lake
+from roamcast.lake.columns import TABLES, plain_schema, spark_schema
+from roamcast.lake.lake import CHECK_PAGES, Lake, open_lake
 from roamcast.metrics.declarations import evaluate
 from roamcast.metrics.run_metrics import metric_input
 
 if TYPE_CHECKING:
+    import pyarrow.dataset as ds
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -43,6 +46,12 @@ class TableSource(Protocol):
     def frame(self, spark: SparkSession, table: str) -> DataFrame:
         """Return a table as a DataFrame."""
 
+    def dataset(self, table: str) -> ds.Dataset | pa.Table:
+        """Return a table for engines that read Arrow."""
+
+    def size(self, table: str) -> int:
+        """Return the size of the files of a table [B]."""
+
 
 def open_tables(folder: str) -> TableSource:
     """Return the tables of a folder, or raise `ViewsError`."""
@@ -57,11 +66,36 @@ def open_tables(folder: str) -> TableSource:
     raise ViewsError(f"{folder}: neither a campaign nor the facts of runs")
 
 
-def register_views(spark: SparkSession, tables: TableSource) -> list[str]:
-    """Register every table as a view of the session; return their names."""
-    for name in tables.tables:
-        describe(tables.frame(spark, name), tables.schema(name)).createOrReplaceTempView(name)
-    return tables.tables
+def register_views(spark: SparkSession, tables: TableSource, query: str | None = None) -> list[str]:
+    """Register tables as views of the session; return their names.
+
+    With a `query`, only the tables that it names, and from a remote store only the columns that it names.
+    """
+    chosen = tables.tables if query is None else named_tables(query, tables)
+    for name in chosen:
+        schema = tables.schema(name)
+        if query is not None and isinstance(tables, Lake) and tables.place.scheme == "s3" and name in TABLES:
+            from roamcast.pipeline.remote_tables import named_columns, remote_frame
+
+            columns = named_columns(query, schema)
+            schema = pa.schema([schema.field(column) for column in columns])
+            frame = remote_frame(spark, tables, name, columns)
+        else:
+            frame = tables.frame(spark, name)
+        describe(frame, schema).createOrReplaceTempView(name)
+    return chosen
+
+
+def named_tables(query: str, tables: TableSource) -> list[str]:
+    """Return the tables whose names occur in a query; all tables for other statements, as `show tables`.
+
+    A lake of many batches has a file per table and batch, so a view takes time to make.
+    """
+    words = [word.lower() for word in re.findall(r"\w+", query)]
+    known = tables.tables
+    if words[:1] not in (["select"], ["with"], ["from"]):
+        return known
+    return [name for name in known if name.lower() in words]
 
 
 def describe(frame: DataFrame, schema: pa.Schema) -> DataFrame:
@@ -69,8 +103,8 @@ def describe(frame: DataFrame, schema: pa.Schema) -> DataFrame:
     from pyspark.sql import functions as f
 
     columns = []
-    for name in frame.columns:
-        told = schema.field(name).metadata or {} if name in schema.names else {}
+    for name in schema.names:  # asking the frame would take Spark Connect a round trip
+        told = schema.field(name).metadata or {}
         unit, meaning = (told.get(key, b"").decode() for key in (b"unit", b"meaning"))
         comment = f"{meaning} [{unit}]" if unit else meaning
         columns.append(f.col(f"`{name}`").alias(name, metadata={"comment": comment}))
@@ -118,6 +152,25 @@ class RunFolders:
             for name, folder in self.folders.items()
         ]
         return reduce(lambda one, other: one.unionByName(other), frames).select(*self.schema(table).names)
+
+    def dataset(self, table: str) -> pa.Table:
+        """Return a table with the rows of all runs."""
+        schema = plain_schema(self.schema(table))
+        if table not in FACTS:
+            rows = [dict(zip(schema.names, row, strict=True)) for row in self._rows(table)]
+            return pa.Table.from_pylist(rows, schema)
+        found = []
+        for name, folder in self.folders.items():
+            rows = pq.read_table(folder / f"{table}.parquet", page_checksum_verification=True)
+            run = pa.array([name] * len(rows), pa.string())
+            found.append(rows.append_column("run", run).select(schema.names).cast(schema))
+        return pa.concat_tables(found)
+
+    def size(self, table: str) -> int:
+        """Return the size of the files of a table [B]."""
+        if table not in FACTS:
+            return 0
+        return sum((folder / f"{table}.parquet").stat().st_size for folder in self.folders.values())
 
     def _rows(self, table: str) -> list[tuple[Any, ...]]:
         rows = []

@@ -69,13 +69,13 @@ def build(folder: Path, millions: float) -> tuple[CampaignFolder, list[str]]:
 
 def _add(store: CampaignFolder, facts: list[Facts], runs: list[tuple[str, int]]) -> None:
     """Commit a batch in which each run has the facts of one of those simulated."""
-    from roamcast.lake.batch import tag_rows, write_pieces
+    from roamcast.lake.batch import write_pieces
 
     name, files = new_name(), {}
     for table in TABLES:
         if table == "about":
             continue
-        pieces = ((run, tag_rows(run, table, facts[which][table])) for run, which in runs)
+        pieces = ((run, facts[which][table]) for run, which in runs)
         written = write_pieces(store.facts, table, name, (piece for piece in pieces if len(piece[1])))
         if written is not None:
             files[table] = written

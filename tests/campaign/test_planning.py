@@ -1,5 +1,6 @@
 """A plan by hand: what is kept of it, what shapes it, where a mistake stands, what makes a table stale."""
 
+import pyarrow as pa
 import pytest
 from test_campaign_file import HEAD, write
 
@@ -25,8 +26,9 @@ def file(tmp_path):
 
 def test_a_plan_is_read_again_from_its_tables(file):
     plan = make_plan(read_campaign(file))
-    tables = plan.tables()
-    assert CampaignPlan.read(tables["plan"], tables["points"]) == plan
+    tables = {name: pa.concat_tables(pieces) for name, pieces in plan.tables().items()}
+    again = CampaignPlan.read(tables["plan"], tables["points"])
+    assert again.runs == tuple(sorted(plan.runs, key=lambda run: run.id)) and again.places == plan.places
 
 
 def test_a_run_knows_what_decides_it(file):

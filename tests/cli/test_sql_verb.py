@@ -7,6 +7,7 @@ import pytest
 
 import roamcast
 from roamcast.cli.app import invoke
+from roamcast.lake.columns import TAGS
 
 SQUARE = Path(__file__).parents[1] / "golden" / "square.toml"
 
@@ -25,7 +26,10 @@ def test_without_a_question_the_tables_are_listed_with_their_meanings(folder, ca
     assert "since the start of the run [s]" in told
     assert invoke(["sql", str(folder), "--json"]) == 0
     tables = json.loads(capsys.readouterr().out)
-    assert [column["name"] for column in tables["deliveries"]] == ["run", "publication", "node", "time"]
+    assert [column["name"] for column in tables["deliveries"]] == [
+        *TAGS,
+        *("publication", "node", "time"),
+    ]
 
 
 @pytest.mark.parametrize("arguments", [["."], ["/nowhere", "select 1"]])

@@ -13,6 +13,7 @@ from roamcast.facts.pack import PACK, count_rows, pack
 from roamcast.facts.schema import TABLES
 from roamcast.lake import batch as batches
 from roamcast.lake import delta
+from roamcast.lake.columns import CELL
 from roamcast.lake.staging import digest
 from roamcast.lake.storage import StorageUrl
 
@@ -66,8 +67,13 @@ def content(folder, table: str) -> dict[str, list]:
     """The rows of a table by run, in the order in which they were written."""
     found: dict[str, list] = {}
     for row in roamcast.lake(folder).dataset(table).to_table().to_pylist():
-        found.setdefault(row.pop("run"), []).append(row)
+        found.setdefault(row.pop("run"), []).append(without_cell(row))
     return found
+
+
+def without_cell(row: dict) -> dict:
+    """The facts of a row."""
+    return {name: value for name, value in row.items() if name not in CELL.names}
 
 
 def delta_content(folder, table: str) -> dict[str, list]:
@@ -75,7 +81,7 @@ def delta_content(folder, table: str) -> dict[str, list]:
     found: dict[str, list] = {}
     rows = pa.table(DeltaTable(str(Path(folder) / "facts" / table)).to_pyarrow_table()).to_pylist()
     for row in rows:
-        found.setdefault(row.pop("run"), []).append(row)
+        found.setdefault(row.pop("run"), []).append(without_cell(row))
     return found
 
 

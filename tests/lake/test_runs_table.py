@@ -111,7 +111,7 @@ def test_lakes_of_other_formats_are_refused_in_a_line(tmp_path):
     table = RunsTable(StorageUrl(str(tmp_path)))
     for ask in (table.read, table.create):
         with pytest.raises(
-            LakeError, match="has the lake format 1, this version reads format 2; run the"
+            LakeError, match="has the lake format 1, this version reads format 3; run the"
         ) as told:
             ask()
         assert "\n" not in str(told.value)
@@ -120,9 +120,9 @@ def test_lakes_of_other_formats_are_refused_in_a_line(tmp_path):
     lines = [json.loads(line) for line in first.read_text().splitlines()]
     for line in lines:
         if "metaData" in line:
-            line["metaData"]["configuration"]["roamcast.format"] = "3"
+            line["metaData"]["configuration"]["roamcast.format"] = "4"
     first.write_text("\n".join(json.dumps(line) for line in lines))
-    with pytest.raises(LakeError, match="has the lake format 3, this version reads format 2"):
+    with pytest.raises(LakeError, match="has the lake format 4, this version reads formats 2 and 3"):
         newer.read()
 
 

@@ -61,7 +61,7 @@ def facts(folder):
 
 def commit_often(seconds, joining):
     """Commit and compact far more often than campaigns do, and leave word while batches are joined."""
-    rewrite = commit.Committer._rewrite
+    rewrite = commit.Committer.rewrite
 
     def marked(*arguments):
         joining.touch()
@@ -71,7 +71,7 @@ def commit_often(seconds, joining):
 
     commit._LONGEST = seconds
     commit.choose = partial(commit.choose, few=2)
-    commit.Committer._rewrite = marked
+    commit.Committer.rewrite = marked
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from invented_facts import invent
 from small_lake import content, ready, stage
 from test_conduct import COUNT, RUNNER, campaign
 
+from roamcast.lake.snapshot import CommittedRun
 from roamcast.pipeline import campaign_runner as conducting
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.campaign_runner import CampaignRunner, ProgressListener, StageTimes, runs_table
@@ -102,10 +103,12 @@ def test_what_is_known_of_a_folder_is_told(conductor, said):
 
 def test_the_table_of_runs_tells_what_became_of_each(conductor):
     done, failed, *others = (run.id for run in conductor.plan.runs)
-    took = {"status": "done", "wall": 2.0, "cpu": 1.0, "memory": 5, "rows": 7, "size": 9, "error": ""}
-    survey = PlanStatus(done={done: took}, failed={failed: {"status": "failed", "error": "why"}})
+    took = {"wall": 2.0, "cpu": 1.0, "memory": 5, "rows": 7, "size": 9}
+    survey = PlanStatus(
+        done={done: CommittedRun(**took)}, failed={failed: {"status": "failed", "error": "why"}}
+    )
     rows = {row["run"]: row for row in runs_table(conductor.plan, survey).to_pylist()}
-    assert rows[done] == took | {"run": done}
+    assert rows[done] == took | {"run": done, "status": "done", "error": ""}
     assert (rows[failed]["status"], rows[failed]["error"], rows[failed]["rows"]) == ("failed", "why", None)
     assert {(rows[run]["status"], rows[run]["error"]) for run in others} == {("missing", "")}
 

@@ -13,6 +13,7 @@ from invented_facts import NODES, invent
 from roamcast.campaign.tables import METRICS_TABLE, PLAN, POINTS
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import FactsError
+from roamcast.lake.columns import CELL
 from roamcast.lake.storage import StorageUrl
 from roamcast.pipeline.lock import hold
 from roamcast.pipeline.views import ViewsError, open_tables, register_views
@@ -36,7 +37,7 @@ def test_the_folder_of_a_run_is_asked_as_a_campaign_is(tmp_path):
     write_run(tmp_path / "mine", 3)
     tables = open_tables(str(tmp_path / "mine"))
     assert tables.tables == [*TABLES, "plan", "points", "metrics"]
-    assert tables.schema("deliveries").names == ["run", *TABLES["deliveries"].names]
+    assert tables.schema("deliveries").names == ["run", *CELL.names, *TABLES["deliveries"].names]
     assert tables.schema("points") == POINTS and tables.schema("metrics") == METRICS_TABLE
     told = dict(zip(tables.schema("plan").names, *tables._rows("plan"), strict=True))
     assert told == {
@@ -82,7 +83,7 @@ def test_tables_of_several_runs_are_views_whose_columns_say_what_they_mean(spark
     assert Counter(runs) == {"a": 100, "b": 100}
     assert [row["seed"] for row in spark.table("points").collect()] == [1, 3]
     columns = spark.table("drops").schema
-    assert columns.names == ["run", *TABLES["drops"].names]
+    assert columns.names == ["run", *CELL.names, *TABLES["drops"].names]
     told = TABLES["drops"].field("time").metadata
     assert columns["time"].metadata["comment"] == f"{told[b'meaning'].decode()} [{told[b'unit'].decode()}]"
     assert columns["run"].metadata["comment"] == POINTS.field("run").metadata[b"meaning"].decode()

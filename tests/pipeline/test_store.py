@@ -129,7 +129,7 @@ def test_every_planned_run_is_done_staged_failed_missing_or_damaged(store):
     found = store.survey([*IDS, "unplanned"][:6])
     assert list(found.done) == IDS[:2] and list(found.staged) == [IDS[2]] and list(found.failed) == [IDS[3]]
     assert found.missing == IDS[4:] and found.damaged == {IDS[4]: "its manifest cannot be read"}
-    assert found.done[IDS[0]]["rows"] == 4 and found.done[IDS[0]]["status"] == "done"
+    assert found.done[IDS[0]].rows == 4
     assert found.failed[IDS[3]]["error"] == "why"
 
 

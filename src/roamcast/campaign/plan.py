@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 
 _SEED = " --seed "
+
+_PIECE = 1000
+"Number of rows in a piece of the table `plan`."
 
 
 class CampaignError(UserError):
@@ -76,12 +80,16 @@ class CampaignPlan:
     runs: tuple[PlannedRun, ...]
     places: tuple[PlannedCell, ...]
 
-    def tables(self) -> dict[str, pa.Table]:
-        """Return the tables `plan` and `points`."""
-        runs = [{"run": run.id, **vars(run)} for run in self.runs]
+    def tables(self) -> dict[str, Iterator[pa.Table]]:
+        """Return the tables `plan` and `points` in pieces, sorted by run.
+
+        The scenario of each run is text of some kilobytes, so the whole plan would take much memory.
+        """
+        runs = ({"run": run.id, **vars(run)} for run in sorted(self.runs, key=lambda run: run.id))
+        points = [vars(place) for place in self.places]
         return {
-            "plan": pa.Table.from_pylist(runs, PLAN),
-            "points": pa.Table.from_pylist([vars(place) for place in self.places], POINTS),
+            "plan": (pa.Table.from_pylist(list(piece), PLAN) for piece in _split(runs, _PIECE)),
+            "points": iter([pa.Table.from_pylist(points, POINTS)]),
         }
 
     @classmethod
@@ -91,6 +99,14 @@ class CampaignPlan:
         return cls(
             tuple(PlannedRun(**run) for run in runs), tuple(PlannedCell(**row) for row in points.to_pylist())
         )
+
+
+def _split(rows: Iterable[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows in lists of `size`; at least one list, which may be empty."""
+    waiting = iter(rows)
+    yield list(islice(waiting, size))
+    while piece := list(islice(waiting, size)):
+        yield piece
 
 
 def read_campaign(path: str | Path) -> Campaign:

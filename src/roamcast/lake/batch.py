@@ -1,4 +1,4 @@
-"""Writing and reading of batches: one file per table with the rows of many runs, sorted by run."""
+"""Writing and reading of batches: one file per table with the rows of many runs, sorted by their cells."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import hashlib
 import heapq
 import os
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from roamcast.lake.columns import TABLES, conform, dictionary_columns
+from roamcast.lake.cells import UNKNOWN, RunCell, sort_key, tag_rows
+from roamcast.lake.columns import TABLES, conform, dictionary_columns, fact_columns
 from roamcast.lake.delta import statistics
+from roamcast.lake.run_index import INDEX_KEY, RunIndex, encode_index
 from roamcast.lake.snapshot import Batch, TableFile
 from roamcast.lake.storage import StorageUrl
 
@@ -25,7 +27,7 @@ GROUP_ROWS = 1 << 18
 "Number of rows in a row group, the unit that a reader loads into memory."
 
 Piece = tuple[str, pa.Table]
-"A run id and rows of that run."
+"A run id and rows of that run, without the columns of the run and its cell."
 
 
 class DamagedRows(Exception):
@@ -47,41 +49,42 @@ def table_file(facts: StorageUrl, table: str, batch: str) -> StorageUrl:
 
 
 def join_batches(
-    facts: StorageUrl, table: str, name: str, batches: Sequence[Batch], drop: frozenset[str]
+    facts: StorageUrl,
+    table: str,
+    name: str,
+    batches: Sequence[Batch],
+    *,
+    drop: frozenset[str] = frozenset(),
+    cells: Mapping[str, RunCell] = MappingProxyType({}),
 ) -> TableFile | None:
-    """Merge a table of `batches` into batch `name`, without the runs `drop`; return None if empty."""
-    streams = [split_runs(facts, table, batch, drop) for batch in batches if table in batch.files]
-    return write_pieces(facts, table, name, heapq.merge(*streams, key=lambda piece: piece[0]))
+    """Merge a table of `batches` into batch `name`, without the runs `drop`; return None if empty.
+
+    Rows get the cells in `cells` and are sorted by them.
+    """
+    streams = [_in_order(facts, table, batch, drop, cells) for batch in batches if table in batch.files]
+    merged = heapq.merge(*streams, key=lambda piece: sort_key(piece[0], cells.get(piece[0], UNKNOWN)))
+    return write_pieces(facts, table, name, merged, cells)
 
 
-def split_runs(facts: StorageUrl, table: str, batch: Batch, drop: frozenset[str]) -> Iterator[Piece]:
-    """Yield the rows of a batch's table, run by run, except for the runs `drop`, a row group at a time."""
+def _in_order(
+    facts: StorageUrl, table: str, batch: Batch, drop: frozenset[str], cells: Mapping[str, RunCell]
+) -> Iterator[Piece]:
+    """Yield the rows of a batch's table, sorted, except for the runs `drop`.
+
+    A row group of dropped runs is not read. If the file is sorted already, each row group is read once.
+    """
     with open_file(facts, table, batch) as file:
         opened = open_table(file, table)
-        for group, (first, last) in enumerate(runs_between(opened)):
-            if first in drop and last in drop and (first == last or not _is_readable(opened, group)):
-                continue
-            whole = conform(opened.read_row_group(group, use_threads=False), table)
-            for run, rows in cut(whole.combine_chunks()):
-                if run not in drop:
-                    yield run, rows
-
-
-def runs_between(opened: pq.ParquetFile) -> list[tuple[str, str]]:
-    """Return the first and the last run of each row group."""
-    place = opened.schema_arrow.get_field_index("run")
-    told = [
-        opened.metadata.row_group(group).column(place).statistics for group in range(opened.num_row_groups)
-    ]
-    return [(each.min, each.max) for each in told]
-
-
-def _is_readable(opened: pq.ParquetFile, group: int) -> bool:
-    try:
-        opened.read_row_group(group, use_threads=False)
-    except (OSError, ValueError, pa.ArrowException):
-        return False
-    return True
+        index = RunIndex(opened)
+        names = fact_columns(table)
+        known = [name for name in names if name in opened.schema_arrow.names]
+        held, rows = -1, pa.table({})
+        for run in sorted(index.runs.keys() - drop, key=lambda run: sort_key(run, cells.get(run, UNKNOWN))):
+            for piece in index.runs[run]:
+                if piece.group != held:
+                    found = opened.read_row_group(piece.group, columns=known, use_threads=False)
+                    held, rows = piece.group, conform(found, table, names)
+                yield run, rows.slice(piece.start, piece.length)
 
 
 def open_file(facts: StorageUrl, table: str, batch: Batch) -> pa.NativeFile:
@@ -107,80 +110,83 @@ def open_table(file: pa.NativeFile, table: str) -> pq.ParquetFile:
     return pq.ParquetFile(file, metadata=metadata, read_dictionary=words, page_checksum_verification=True)
 
 
-def cut(rows: pa.Table) -> Iterator[Piece]:
-    """Yield each run of a table that is sorted by run, with its rows."""
-    if not len(rows):
-        return
-    runs = rows["run"].chunk(0)
-    codes = runs.indices.to_numpy()
-    starts = [0, *(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist()]
-    names = runs.dictionary.to_pylist()
-    for start, end in zip(starts, [*starts[1:], len(rows)], strict=True):
-        yield names[codes[start]], rows.slice(start, end - start)
-
-
-def tag_rows(run: str, table: str, rows: pa.Table) -> pa.Table:
-    """Return the rows with the column `run` added, in the types of the lake."""
-    codes = pa.array(np.zeros(len(rows), np.int32))
-    column = pa.DictionaryArray.from_arrays(codes, pa.array([run], pa.string()))
-    schema = TABLES[table]
-    names = [name for name in schema.names if name != "run"]
-    rows = conform(rows, table, names)
-    columns = [column]
-    for field in schema:
-        if field.name != "run":
-            found = rows[field.name]
-            if pa.types.is_dictionary(field.type) and not pa.types.is_dictionary(found.type):
-                found = found.dictionary_encode()
-            columns.append(found.cast(field.type))
-    return pa.Table.from_arrays(columns, schema=schema)
-
-
-def write_pieces(facts: StorageUrl, table: str, name: str, pieces: Iterator[Piece]) -> TableFile | None:
+def write_pieces(
+    facts: StorageUrl,
+    table: str,
+    name: str,
+    pieces: Iterable[Piece],
+    cells: Mapping[str, RunCell] = MappingProxyType({}),
+) -> TableFile | None:
     """Write pieces as one file; return its size and digests, or None if there are no rows."""
-    target = table_file(facts, table, name)
     (facts / table).make_folder()
-    waiting: list[pa.Table] = []
-    sink: _HashedFile | None = None
-    writer: pq.ParquetWriter | None = None
-    metadata: list[pq.FileMetaData] = []
-    unordered: set[str] = set()
-    count = rows = 0
-
-    def flush() -> None:
-        nonlocal sink, writer, rows, waiting
-        joined = pa.concat_tables(waiting).unify_dictionaries().combine_chunks().cast(TABLES[table])
-        unordered.update(_columns_with_nan(joined))
-        if sink is None or writer is None:
-            sink = _HashedFile(target)
-            writer = pq.ParquetWriter(
-                sink,
-                TABLES[table],
-                compression="zstd",
-                write_page_checksum=True,
-                metadata_collector=metadata,
-            )
-        writer.write_table(joined, row_group_size=GROUP_ROWS)
-        waiting, rows = [], 0
-
+    writer: _TableWriter | None = None
+    waiting: list[Piece] = []
+    rows = 0
     try:
-        for _, piece in pieces:
-            waiting.append(piece)
+        for run, piece in pieces:
+            waiting.append((run, piece))
             rows += len(piece)
-            count += len(piece)
             if rows >= GROUP_ROWS:
-                flush()
+                writer = writer or _TableWriter(table_file(facts, table, name), table, cells)
+                writer.write(waiting)
+                waiting, rows = [], 0
         if waiting:
-            flush()
-        if sink is None or writer is None:
-            return None
-        sink.begin_footer()
-        writer.close()
-        return sink.finish(count, statistics(metadata[0], TABLES[table], unordered))
+            writer = writer or _TableWriter(table_file(facts, table, name), table, cells)
+            writer.write(waiting)
+        return None if writer is None else writer.finish()
     except BaseException:
-        if sink is not None:
-            sink.abandon()
+        if writer is not None:
+            writer.file.abandon()
         raise
+
+
+class _TableWriter:
+    """Writes the rows of a table as one file, with an index of its runs."""
+
+    def __init__(self, target: StorageUrl, table: str, cells: Mapping[str, RunCell]) -> None:
+        self.schema, self.cells = TABLES[table], cells
+        self.names = fact_columns(table)
+        self.file = _HashedFile(target)
+        self.counts: list[tuple[str, int]] = []
+        self.unordered: set[str] = set()
+        self.metadata: list[pq.FileMetaData] = []
+        self.writer = pq.ParquetWriter(
+            self.file,
+            self.schema,
+            compression="zstd",
+            write_page_checksum=True,
+            write_page_index=True,
+            metadata_collector=self.metadata,
+        )
+
+    def write(self, pieces: Sequence[Piece]) -> None:
+        """Write rows as row groups."""
+        facts = self.schema.empty_table().select(self.names).schema
+        counts = [(run, len(rows)) for run, rows in pieces]
+        joined = pa.concat_tables([encode(rows, facts) for _, rows in pieces]).unify_dictionaries()
+        tagged = tag_rows(joined.combine_chunks(), counts, self.cells, self.schema)
+        self.unordered.update(_columns_with_nan(tagged))
+        self.writer.write_table(tagged, row_group_size=GROUP_ROWS)
+        self.counts += counts
+
+    def finish(self) -> TableFile:
+        """Complete the file; return its description."""
+        self.writer.add_key_value_metadata({INDEX_KEY.decode(): encode_index(self.counts).decode()})
+        self.file.begin_footer()
+        self.writer.close()
+        count = sum(rows for _, rows in self.counts)
+        return self.file.finish(count, statistics(self.metadata[0], self.schema, self.unordered))
+
+
+def encode(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return the rows in the types of `schema`, with strings dictionary-encoded where it says so."""
+    columns = []
+    for field in schema:
+        found = rows[field.name]
+        if pa.types.is_dictionary(field.type) and not pa.types.is_dictionary(found.type):
+            found = found.dictionary_encode()
+        columns.append(found if found.type == field.type else found.cast(field.type))
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _columns_with_nan(rows: pa.Table) -> list[str]:

@@ -1,4 +1,4 @@
-"""The columns of the lake: those of the facts, preceded by the run."""
+"""The columns of the lake: those of the facts, preceded by the run and its cell."""
 
 from __future__ import annotations
 
@@ -19,9 +19,31 @@ RUN = pa.field(
     metadata={"meaning": "digest of scenario, protocol, parameters, seed and version", "unit": ""},
 )
 
+_WORDS = pa.dictionary(pa.int32(), pa.string())
+
+CELL = pa.schema(
+    [
+        pa.field(name, kind, metadata={"meaning": meaning, "unit": ""})
+        for name, kind, meaning in (
+            ("campaign", _WORDS, "title of the campaign"),
+            ("protocol", _WORDS, "label of the protocol in the campaign"),
+            ("point", _WORDS, "settings of the sweep at the run's first point, as JSON; `points` has all"),
+            ("seed", pa.int64(), "seed of the run"),
+        )
+    ]
+)
+"""The columns of a run's cell, which every table of facts carries.
+
+Files are sorted by protocol, seed, point and run, so a question about some of them reads some row groups.
+"""
+
+TAGS = ("run", *CELL.names)
+"The columns that a table of the lake has besides those of the facts."
+
 ABOUT = pa.schema(
     [
         RUN,
+        *CELL,
         pa.field(
             "told",
             pa.string(),
@@ -45,17 +67,24 @@ RUNS = pa.schema(
         _resource("cpu", pa.float64(), "processor time of the simulation", "s"),
         _resource("memory", pa.int64(), "peak memory of the simulation", "B"),
         _resource("version", pa.string(), "version of Roamcast with a digest of the code"),
+        *CELL,
     ]
 )
 "The columns of the Delta table facts/runs, which has a row for each committed run."
 
 TABLES: dict[str, pa.Schema] = {"about": ABOUT} | {
-    name: pa.schema([RUN, *(field.with_nullable(True) for field in schema)]) for name, schema in FACTS.items()
+    name: pa.schema([RUN, *CELL, *(field.with_nullable(True) for field in schema)])
+    for name, schema in FACTS.items()
 }
 """Every table of the lake by name; its files are facts/TABLE/BATCH.parquet.
 
 Columns are nullable, because files of older versions lack columns that were added later.
 """
+
+
+def fact_columns(table: str) -> list[str]:
+    """Return the names of a table's columns without those of the run and its cell."""
+    return [name for name in TABLES[table].names if name not in TAGS]
 
 
 def dictionary_columns(table: str) -> list[str]:

@@ -20,8 +20,12 @@ from roamcast.lake.storage import StorageUrl, delta_options
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-FORMAT = "2"
-"Version of the lake's format; format 1 had a commit log of its own."
+FORMAT = "3"
+"""Version of the lake's format. Format 2 had no cells of runs, no index of runs and another order of rows;
+format 1 had a commit log of its own."""
+
+READABLE = ("2", FORMAT)
+"Formats that can be read; only `FORMAT` is written."
 
 DELTA_LOG = "_delta_log"
 _FORMAT_KEY = "roamcast.format"
@@ -84,13 +88,23 @@ def open_table(place: StorageUrl) -> DeltaTable | None:
             f"{place / DELTA_LOG}: cannot be read ({what}); without it the valid facts are unknown: restore "
             "it, or remove the campaign folder and run the campaign again"
         ) from None
-    found = table.metadata().configuration.get(_FORMAT_KEY)
-    if found != FORMAT:
+    found = find_format(table)
+    if found not in READABLE:
         raise LakeError(
-            f"{place}: has the lake format {found or 'of another program'}, this version reads format "
-            f"{FORMAT}; run the campaign into another folder"
+            f"{place}: has the lake format {found or 'of another program'}, this version reads formats "
+            f"{' and '.join(READABLE)}; run the campaign into another folder"
         )
     return table
+
+
+def find_format(table: DeltaTable) -> str:
+    """Return the version of the lake's format that a table was written with; empty if it has none."""
+    return str(table.metadata().configuration.get(_FORMAT_KEY, ""))
+
+
+def set_format(table: DeltaTable) -> None:
+    """Declare that a table has the present format."""
+    table.alter.set_table_properties({_FORMAT_KEY: FORMAT}, raise_if_not_exists=False)
 
 
 def is_forked() -> bool:

@@ -1,16 +1,25 @@
-"""Reading the facts of one run from a folder of `roamcast run --facts`, or from a campaign (DIR/run=ID)."""
+"""Reading the facts of single runs: from a folder of `roamcast run --facts`, or from a campaign (DIR/run=ID).
+
+In a campaign, a row group is decoded once for all its runs.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 import pyarrow as pa
 
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, FactsError, RunManifest
+from roamcast.lake.batch import open_file, open_table
+from roamcast.lake.columns import TABLES as LAKE_TABLES
+from roamcast.lake.columns import conform, fact_columns
 from roamcast.lake.lake import open_lake
-from roamcast.lake.rows import BatchFiles
+from roamcast.lake.run_index import RunIndex
 from roamcast.lake.snapshot import Batch, TableFile
 from roamcast.lake.storage import StorageUrl
 
@@ -59,3 +68,60 @@ def _check_columns(where: str, table: str, rows: pa.Table) -> None:
 def _open_batch(facts: str, name: str, files: tuple[tuple[str, TableFile], ...]) -> BatchFiles:
     """Return the opened files of a batch; reading runs in order decodes each row group once."""
     return BatchFiles(StorageUrl(facts), Batch(name, {}, dict(files)))
+
+
+class BatchFiles:
+    """Reads runs from the files of a batch; reading them in the order of the files is the fastest."""
+
+    def __init__(
+        self, facts: StorageUrl, batch: Batch, columns: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        self.facts = facts
+        self.batch = batch
+        self.columns = columns or {}
+        "Columns to decode, by table; all columns by default."
+        self._stack = ExitStack()
+        self._tables: dict[str, _Table] = {}
+
+    def __enter__(self) -> BatchFiles:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._stack.close()
+
+    def read(self, run: str, table: str, columns: Sequence[str]) -> pa.Table:
+        """Return the named columns of a run's rows."""
+        pieces = list(self.pieces(run, table, columns))
+        schema = pa.schema([LAKE_TABLES[table].field(name) for name in columns])
+        if not pieces:
+            return schema.empty_table()
+        return pa.Table.from_batches(pieces).unify_dictionaries().combine_chunks()
+
+    def pieces(self, run: str, table: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the named columns of a run's rows, a row group at a time."""
+        if table not in self.batch.files:
+            return
+        if table not in self._tables:
+            file = self._stack.enter_context(open_file(self.facts, table, self.batch))
+            self._tables[table] = _Table(file, table, self.columns.get(table))
+        for rows in self._tables[table].find(run):
+            yield from rows.select(columns).to_batches()
+
+
+class _Table:
+    def __init__(self, file: pa.NativeFile, table: str, columns: Sequence[str] | None) -> None:
+        self.file = open_table(file, table)
+        self.table = table
+        self.columns = fact_columns(table) if columns is None else list(columns)
+        self.known = [name for name in self.columns if name in self.file.schema_arrow.names]
+        self.index = RunIndex(self.file)
+        self.held = -1
+        self.rows = pa.table({})
+
+    def find(self, run: str) -> Iterator[pa.Table]:
+        for piece in self.index.runs.get(run, ()):
+            if piece.group != self.held:
+                found = self.file.read_row_group(piece.group, columns=self.known, use_threads=False)
+                self.rows = conform(found, self.table, self.columns).combine_chunks()
+                self.held = piece.group
+            yield self.rows.slice(piece.start, piece.length)

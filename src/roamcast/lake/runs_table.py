@@ -16,6 +16,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from sys import intern
 from typing import Any
 
 import msgspec
@@ -23,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roamcast.lake import delta
+from roamcast.lake.cells import sort_key
 from roamcast.lake.columns import RUNS, TABLES
 from roamcast.lake.snapshot import Batch, Commit, CommittedRun, LakeError, Snapshot, TableFile
 from roamcast.lake.storage import StorageUrl
@@ -53,9 +55,18 @@ class RunsTable:
         self.facts = facts
         self.place = facts / RUNS_TABLE
 
-    def create(self) -> None:
-        """Create the Delta tables that do not exist, and add columns that were added since."""
+    def create(self, migrating: bool = False) -> None:
+        """Create the Delta tables that do not exist, and add columns that were added since.
+
+        Raise `LakeError` if the lake has an older format and this is not its migration.
+        """
         self._check_format()
+        if not migrating and (found := self.format()) not in ("", delta.FORMAT):
+            folder = str(self.facts).rpartition("/")[0]
+            raise LakeError(
+                f"{folder}: has the lake format {found}, which this version reads and does not write; "
+                f"migrate it with: roamcast lake migrate {folder}"
+            )
         schemas = {**TABLES, RUNS_TABLE: RUNS}
         with ThreadPoolExecutor(_WORKERS) as pool:
             list(pool.map(self._create, schemas, schemas.values()))
@@ -69,6 +80,18 @@ class RunsTable:
                 raise
             (place / delta.DELTA_LOG).remove()  # `sync` derives it from `runs`
             delta.create_table(place, schema)
+
+    def format(self) -> str:
+        """Return the version of the lake's format; empty if there is no lake."""
+        table = delta.open_table(self.place)
+        return "" if table is None else delta.find_format(table)
+
+    def set_format(self) -> None:
+        """Declare that all tables have the present format; `runs`, which decides, is the last."""
+        for table in (*TABLES, RUNS_TABLE):
+            opened = delta.open_table(self.facts / table)
+            if opened is not None and delta.find_format(opened) != delta.FORMAT:
+                delta.set_format(opened)
 
     def _check_format(self) -> None:
         if (self.facts / _OLD_LOG).list():
@@ -219,7 +242,8 @@ class RunsTable:
 
     def _write_batch(self, batch: Batch) -> tuple[str, TableFile]:
         """Write the file of `runs` for a batch; return its name and description."""
-        rows = [{"run": run} | msgspec.structs.asdict(batch.runs[run]) for run in sorted(batch.runs)]
+        order = sorted(batch.runs, key=lambda run: sort_key(run, batch.runs[run].cell))
+        rows = [{"run": run} | msgspec.structs.asdict(batch.runs[run]) for run in order]
         table = pa.Table.from_pylist(rows, RUNS.with_metadata({_FILES: msgspec.json.encode(batch.files)}))
         sink = pa.BufferOutputStream()
         told: list[pq.FileMetaData] = []
@@ -250,7 +274,10 @@ _ADVICE = "restore it, or remove the campaign folder and run the campaign again"
 
 def _run(row: dict[str, Any]) -> CommittedRun:
     known = CommittedRun.__struct_fields__
-    return CommittedRun(**{key: value for key, value in row.items() if key in known})
+    shared: dict[str, Any] = {
+        key: intern(value) if isinstance(value, str) else value for key, value in row.items()
+    }
+    return CommittedRun(**{key: value for key, value in shared.items() if key in known})
 
 
 def _without_duplicates(snapshot: Snapshot) -> Snapshot:

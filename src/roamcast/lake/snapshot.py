@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from roamcast.errors import UserError
+from roamcast.lake.cells import RunCell
 
 
 class LakeError(UserError):
@@ -35,10 +36,23 @@ class CommittedRun(msgspec.Struct, frozen=True):
     cpu: float | None = None
     memory: int | None = None
     version: str = ""
+    campaign: str | None = None
+    protocol: str | None = None
+    seed: int | None = None
+    point: str | None = None
+
+    @property
+    def cell(self) -> RunCell:
+        """The cell that the rows of the run carry."""
+        return RunCell(self.campaign, self.protocol, self.seed, self.point)
+
+    def at(self, cell: RunCell) -> CommittedRun:
+        """Return the run with another cell."""
+        return msgspec.structs.replace(self, **msgspec.structs.asdict(cell))
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """Runs that were committed together, with a file, sorted by run, for each table that has rows."""
+    """Runs that were committed together, with a file, sorted by `sort_key`, for each table that has rows."""
 
     name: str
     runs: dict[str, CommittedRun]

@@ -10,7 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from roamcast.facts.pack import PACK, FactsPack, unpack
-from roamcast.lake.batch import DamagedRows, Piece, open_table, tag_rows, write_pieces
+from roamcast.lake.batch import DamagedRows, Piece, open_table, write_pieces
+from roamcast.lake.cells import UNKNOWN, RunCell, sort_key
+from roamcast.lake.columns import conform, fact_columns
 from roamcast.lake.snapshot import TableFile
 from roamcast.lake.staging import Staging, digest_open
 from roamcast.lake.storage import StorageUrl
@@ -38,11 +40,12 @@ def join_staged(
     runs: Mapping[str, Mapping[str, Any]],
     *,
     packs: Mapping[str, FactsPack] = MappingProxyType({}),
+    cells: Mapping[str, RunCell] = MappingProxyType({}),
 ) -> TableFile | None:
     """Write a table of batch `name` from the staged `runs` (with the files of their manifests).
 
     Runs in `packs` are read from their packs. Raise `DamagedRows` if a staged file does not match its
-    manifest; return None if there are no rows.
+    manifest; return None if there are no rows. Rows get the cells in `cells` and are sorted by them.
     """
     wrong = {}
     for run in runs:
@@ -53,8 +56,9 @@ def join_staged(
     if wrong:
         raise DamagedRows(wrong)
     file = f"{table}.parquet"
-    filled = [run for run in sorted(runs) if runs[run].get(file, {}).get("rows") != 0]  # many are empty
-    return write_pieces(facts, table, name, _staged(staging, table, filled, packs))
+    ordered = sorted(runs, key=lambda run: sort_key(run, cells.get(run, UNKNOWN)))
+    filled = [run for run in ordered if runs[run].get(file, {}).get("rows") != 0]  # many are empty
+    return write_pieces(facts, table, name, _staged(staging, table, filled, packs), cells)
 
 
 def find_damage(folder: StorageUrl, name: str, files: Mapping[str, Any]) -> str:
@@ -83,13 +87,13 @@ def _staged(
         if run in packs:
             about, tables = packs[run]
             found = pa.table({"told": [about]}) if table == "about" else tables.get(table)
-            if found is not None:
-                yield run, tag_rows(run, table, found)
+            if found is not None and len(found):
+                yield run, conform(found, table, fact_columns(table))
             continue
         file = staging.run_folder(run) / _staged_name(table)
         if table == "about":
             with suppress(FileNotFoundError):
-                yield run, tag_rows(run, table, pa.table({"told": [file.read().decode()]}))
+                yield run, pa.table({"told": [file.read().decode()]})
             continue
         try:
             opened = file.open()
@@ -100,4 +104,4 @@ def _staged(
             for group in range(whole.num_row_groups):
                 rows = whole.read_row_group(group, use_threads=False)
                 if len(rows):
-                    yield run, tag_rows(run, table, rows)
+                    yield run, conform(rows, table, fact_columns(table))

@@ -156,7 +156,7 @@ class StorageUrl:
         with self._blaming():
             return system.open_input_file(path)
 
-    def write(self, content: bytes, synced: bool = True) -> None:
+    def write(self, content: bytes | pa.Buffer, synced: bool = True) -> None:
         """Write the file atomically; without `synced`, a power failure may lose the content."""
         if self.local is not None:
             _replace(self.local, content, synced)
@@ -223,7 +223,7 @@ def _connect(scheme: str, host: str) -> fs.FileSystem:
         raise StorageError(f"{scheme}://{host}: cannot be reached: {told}") from None
 
 
-def _replace(path: Path, content: bytes, synced: bool) -> None:
+def _replace(path: Path, content: bytes | pa.Buffer, synced: bool) -> None:
     draft = _draft(path, content, synced)
     try:
         draft.replace(path)
@@ -232,7 +232,7 @@ def _replace(path: Path, content: bytes, synced: bool) -> None:
         raise
 
 
-def _draft(path: Path, content: bytes, synced: bool = True) -> Path:
+def _draft(path: Path, content: bytes | pa.Buffer, synced: bool = True) -> Path:
     """Write the content to a temporary file beside `path`; return the file."""
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
     try:

@@ -131,24 +131,32 @@ class CampaignFolder(ResultsFolder):
 
     def write_plan(self, plan: CampaignPlan) -> None:
         """Write the tables of the plan."""
-        for name, table in plan.tables().items():
-            self.write_table(name, table)
+        for name, pieces in plan.tables().items():
+            self.write_pieces(name, pieces)
 
     def write_table(self, name: str, table: pa.Table, defined: Mapping[str, str] | None = None) -> None:
         """Write a table of the pipeline, cast to its schema and sorted: equal rows give equal bytes.
 
         `defined` has the digest of each metric's definition.
         """
+        self.write_pieces(name, [table], defined)
+
+    def write_pieces(
+        self, name: str, pieces: Iterable[pa.Table], defined: Mapping[str, str] | None = None
+    ) -> None:
+        """Write a table of the pipeline from pieces that are in order; each piece is sorted here."""
         schema = TABLES[name]
         keys = [(field.name, "ascending") for field in schema if not pa.types.is_floating(field.type)]
         made_from = {source: self._digest_source(source) for source in SOURCES[name]}
         told = {**(schema.metadata or {}), MADE_FROM: json.dumps(made_from).encode()}
         if defined is not None:
             told[DEFINED] = json.dumps(dict(defined)).encode()
-        rows = table.select(schema.names).cast(schema).sort_by(keys)
         sink = pa.BufferOutputStream()
-        pq.write_table(rows.replace_schema_metadata(told), sink, write_page_checksum=True)
-        self.table_file(name).write(sink.getvalue().to_pybytes())
+        with pq.ParquetWriter(sink, schema.with_metadata(told), write_page_checksum=True) as writer:
+            for piece in pieces:
+                rows = piece.select(schema.names).cast(schema).sort_by(keys)
+                writer.write_table(rows.replace_schema_metadata(told))
+        self.table_file(name).write(sink.getvalue())
 
     def frame(self, spark: SparkSession, name: str) -> DataFrame:
         """Return a table of the pipeline as a Spark DataFrame."""

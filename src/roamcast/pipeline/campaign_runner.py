@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.checks import make_tables
-from roamcast.campaign.plan import CampaignPlan, PlannedRun, make_plan
+from roamcast.campaign.plan import CampaignPlan, PlannedCell, PlannedRun, make_plan
 from roamcast.campaign.progress import Progress, estimate
 from roamcast.campaign.tables import RUNS
+from roamcast.lake.cells import RunCell
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.measuring.incremental import IncrementalMetrics
@@ -80,6 +81,7 @@ class CampaignRunner:
         self.runner = runner
         self.account = StageTimes()
         self.plan: CampaignPlan = make_plan(campaign)
+        self.cells = find_cells(campaign.title, self.plan.places)
         self._failed: set[str] = set()
         "Runs that failed before Spark had started; this command does not repeat them."
 
@@ -136,7 +138,7 @@ class CampaignRunner:
     def _commit_early(self) -> None:
         """Commit and measure finished runs in this process; errors are ignored and occur again on Spark."""
         with suppress(Exception):
-            self._commit(Committer(None, self.store))
+            self._commit(self._committer(None))
             self.measure(None, self.survey())
 
     def _todo(self, survey: PlanStatus) -> list[PlannedRun]:
@@ -181,20 +183,22 @@ class CampaignRunner:
         return self.store.survey(run.id for run in self.plan.runs)
 
     def is_finished(self, survey: PlanStatus) -> bool:
-        """Return whether every run is committed and no table is stale."""
-        return len(survey.done) == len(self.plan.runs) and not self.store.stale()
+        """Return whether every run is committed with its present cell and no table is stale."""
+        if len(survey.done) != len(self.plan.runs) or self.store.stale():
+            return False
+        return not self._committer(None).count_relabelled(self.store.snapshot().batches.values())
 
     def simulate(self, spark: SparkSession, survey: PlanStatus) -> PlanStatus:
         """Simulate and commit every missing run; return the new status."""
-        committer = Committer(spark, self.store)
+        committer = self._committer(spark)
         if survey.damaged:
             self._repair(committer)
             survey = self.survey()  # most runs of a damaged batch may be intact
         before = len(survey.done) + len(survey.staged)
         for _ in range(_ATTEMPTS):
-            known = [(run, survey.done[run.id]["cpu"]) for run in self.plan.runs if run.id in survey.done]
+            known = [(run, survey.done[run.id].cpu) for run in self.plan.runs if run.id in survey.done]
             todo = self._todo(survey)
-            with committer._busy(self.listener.say):
+            with committer.commit_meanwhile(self.listener.say):
                 simulate(
                     spark,
                     self.store,
@@ -208,9 +212,13 @@ class CampaignRunner:
             survey = self.survey()
             if not damaged:
                 break
+        committer.relabel()
         committer.compact()
         self.account.simulated += len(survey.done) - before
         return survey
+
+    def _committer(self, spark: SparkSession | None) -> Committer:
+        return Committer(spark, self.store, self.cells)
 
     def _commit(self, committer: Committer) -> dict[str, str]:
         """Commit all staged runs; return the problem of each damaged run."""
@@ -249,7 +257,7 @@ class CampaignRunner:
                 break
             self._report_damage(trouble)
             if attempt + 1 < _ATTEMPTS:
-                self._repair(Committer(spark, self.store), trouble)
+                self._repair(self._committer(spark), trouble)
                 survey = self.simulate(spark, self.survey())
         return survey
 
@@ -267,11 +275,24 @@ class CampaignRunner:
             self.listener.say(f"{len(damaged)} damaged, to be simulated again: {shown}{more}")
 
 
+def find_cells(title: str, places: Iterable[PlannedCell]) -> dict[str, RunCell]:
+    """Return the first cell of each run in a plan, for the rows of its facts."""
+    cells: dict[str, RunCell] = {}
+    for place in places:
+        if place.run not in cells:
+            cells[place.run] = RunCell(title, place.protocol, place.seed, place.point)
+    return cells
+
+
 def runs_table(plan: CampaignPlan, survey: PlanStatus) -> pa.Table:
     """Return the table `runs`: the status of each planned run."""
-    rows = []
+    columns: dict[str, list[Any]] = {name: [] for name in RUNS.names}
     for run in plan.runs:
-        told = survey.done.get(run.id) or survey.failed.get(run.id) or {"status": "missing"}
-        row = {key: told.get(key) for key in ("status", "wall", "cpu", "memory", "rows", "size")}
-        rows.append(row | {"run": run.id, "error": told.get("error", "")})
-    return pa.Table.from_pylist(rows, RUNS)
+        told = survey.failed.get(run.id) or {"status": "missing"}
+        if (done := survey.done.get(run.id)) is not None:
+            told = {key: getattr(done, key) for key in ("wall", "cpu", "memory", "rows", "size")}
+            told["status"] = "done"
+        told |= {"run": run.id, "error": told.get("error", "")}
+        for name, column in columns.items():
+            column.append(told.get(name))
+    return pa.Table.from_pydict(columns, RUNS)

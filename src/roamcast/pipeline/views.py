@@ -19,7 +19,7 @@ from roamcast.campaign.tables import METRICS_TABLE, PLAN, POINTS
 from roamcast.errors import UserError
 from roamcast.facts.schema import TABLES as FACTS
 from roamcast.facts.tables import RUN_FILE, Facts, FactsError, RunManifest
-from roamcast.lake.columns import TABLES, plain_schema, spark_schema
+from roamcast.lake.columns import CELL, TABLES, plain_schema, spark_schema
 from roamcast.lake.lake import CHECK_PAGES, Lake, open_lake
 from roamcast.metrics.declarations import evaluate
 from roamcast.metrics.run_metrics import metric_input
@@ -130,7 +130,7 @@ class RunFolders:
     def schema(self, table: str) -> pa.Schema:
         """Return the schema of a table, with the meaning of its columns."""
         if table in FACTS:
-            return pa.schema([_RUN_COLUMN, *FACTS[table]])
+            return pa.schema([_RUN_COLUMN, *CELL, *FACTS[table]])
         if table == "plan":
             return pa.schema([PLAN.field(name).with_nullable(True) for name in _TOLD])
         return POINTS if table == "points" else METRICS_TABLE
@@ -144,13 +144,12 @@ class RunFolders:
         if table not in FACTS:
             return spark.createDataFrame(self._rows(table), spark_schema(self.schema(table)))
         schema = spark_schema(FACTS[table])
-        frames = [
-            spark.read.schema(schema)
-            .options(**CHECK_PAGES)
-            .parquet(str(folder / f"{table}.parquet"))
-            .withColumn("run", f.lit(name))
-            for name, folder in self.folders.items()
-        ]
+        frames = []
+        for name, folder in self.folders.items():
+            tags = self._tags(name)
+            found = spark.read.schema(schema).options(**CHECK_PAGES).parquet(str(folder / f"{table}.parquet"))
+            kinds = {field.name: field.dataType for field in spark_schema(self.schema(table))}
+            frames.append(found.withColumns({key: f.lit(tag).cast(kinds[key]) for key, tag in tags.items()}))
         return reduce(lambda one, other: one.unionByName(other), frames).select(*self.schema(table).names)
 
     def dataset(self, table: str) -> pa.Table:
@@ -162,8 +161,10 @@ class RunFolders:
         found = []
         for name, folder in self.folders.items():
             rows = pq.read_table(folder / f"{table}.parquet", page_checksum_verification=True)
-            run = pa.array([name] * len(rows), pa.string())
-            found.append(rows.append_column("run", run).select(schema.names).cast(schema))
+            for key, tag in self._tags(name).items():
+                kind = schema.field(key).type
+                rows = rows.append_column(key, pa.array([tag] * len(rows), kind))
+            found.append(rows.select(schema.names).cast(schema))
         return pa.concat_tables(found)
 
     def size(self, table: str) -> int:
@@ -171,6 +172,11 @@ class RunFolders:
         if table not in FACTS:
             return 0
         return sum((folder / f"{table}.parquet").stat().st_size for folder in self.folders.values())
+
+    def _tags(self, name: str) -> dict[str, Any]:
+        """Return the values of the columns that tell which run a row belongs to."""
+        run = _read_run(self.folders[name])
+        return {"run": name, "campaign": None, "protocol": run.protocol, "point": "{}", "seed": run.seed}
 
     def _rows(self, table: str) -> list[tuple[Any, ...]]:
         rows = []

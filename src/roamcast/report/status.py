@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from roamcast.lake.staging import TRACEBACK
 from roamcast.results.results_folder import ResultsFolder
 
@@ -59,7 +61,9 @@ class CampaignStatus:
         rows = []
         for row in self.plan:
             run, known = row["run"], self.survey
-            found = known.done.get(run) or known.staged.get(run) or known.failed.get(run) or {}
+            found = known.staged.get(run) or known.failed.get(run) or {}
+            if run in known.done:
+                found = msgspec.structs.asdict(known.done[run]) | {"status": "done"}
             told = {"status": found.get("status", "missing"), "error": found.get("error", "")}
             of_plan = {key: row[key] for key in _OF_PLAN}
             file = self.store.staging.run_folder(row["run"]) / TRACEBACK

@@ -21,7 +21,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -40,7 +39,7 @@ from roamcast.campaign.tables import TABLES
 from roamcast.lake.columns import TABLES as LAKE_TABLES
 from roamcast.lake.lake import FACTS_FOLDER, TABLES_FOLDER
 from roamcast.lake.runs_table import RunsTable
-from roamcast.lake.snapshot import Snapshot
+from roamcast.lake.snapshot import CommittedRun, Snapshot
 from roamcast.lake.staging import Staging, digest
 from roamcast.lake.storage import StorageUnreachable, StorageUrl
 from roamcast.metrics.definition import digest_definitions
@@ -62,7 +61,7 @@ _OLD_RUNS = "runs"
 class PlanStatus:
     """The progress of a plan: which of its runs a folder contains."""
 
-    done: dict[str, dict[str, Any]] = field(default_factory=dict)
+    done: dict[str, CommittedRun] = field(default_factory=dict)
     "Committed."
     staged: dict[str, dict[str, Any]] = field(default_factory=dict)
     "Simulated, and not yet committed."
@@ -104,10 +103,7 @@ class ResultsFolder:
         """Which of `runs` are done, staged, failed or missing; files are looked for, none is read."""
         snapshot = self.snapshot()
         hurt = self.damaged_batches(snapshot)
-        committed = {
-            run: msgspec.to_builtins(done) | {"run": run, "status": "done", "error": ""}
-            for run, done in snapshot.runs().items()
-        }
+        committed = snapshot.runs()
         lost = {run: what for name, what in hurt.items() for run in snapshot.batches[name].runs}
         staged = self.staging.survey()
         found = PlanStatus()

@@ -132,9 +132,9 @@ def test_what_was_joined_stays_for_who_reads_it_until_the_next_time(monkeypatch,
     def is_there():
         return any(store.facts.local.rglob(f"{name}.parquet"))
 
-    assert committer._rewrite(store.snapshot(), [list(store.snapshot().batches.values())], frozenset())
+    assert committer.rewrite(store.snapshot(), [list(store.snapshot().batches.values())], frozenset())
     assert is_there()
-    assert committer._rewrite(store.snapshot(), [list(store.snapshot().batches.values())], frozenset())
+    assert committer.rewrite(store.snapshot(), [list(store.snapshot().batches.values())], frozenset())
     assert not is_there()
 
 
@@ -143,9 +143,9 @@ def test_a_rewrite_of_batches_that_another_has_changed_is_given_up(store):
     Committer(None, store).commit(ready(store))
     stale = store.snapshot()
     groups = [list(stale.batches.values())]
-    assert Committer(None, store)._rewrite(stale, groups, frozenset())
+    assert Committer(None, store).rewrite(stale, groups, frozenset())
     files = set(store.facts.local.rglob("*.parquet"))
-    assert not Committer(None, store)._rewrite(stale, groups, frozenset())
+    assert not Committer(None, store).rewrite(stale, groups, frozenset())
     assert set(store.facts.local.rglob("*.parquet")) == files
 
 
@@ -183,7 +183,7 @@ def committed(store):
 
 def test_what_is_staged_while_runs_go_on_is_committed_once_there_is_enough(monkeypatch, store):
     monkeypatch.setattr(committing, "_OFTEN", 2)
-    with Committer(None, store)._busy(lambda _: None):
+    with Committer(None, store).commit_meanwhile(lambda _: None):
         (thread,) = (each for each in threading.enumerate() if each.name == "commit")
         assert thread.daemon, "a commit that hangs must not keep the process"
         stage(store, RUNS[0])
@@ -201,7 +201,7 @@ def test_what_is_staged_does_not_wait_for_ever_and_damage_is_told_once(monkeypat
     for run in RUNS[:2]:
         stage(store, run)
     (store.staging.run_folder(RUNS[0]) / "drops.parquet").remove()
-    with Committer(None, store)._busy(told.append):
+    with Committer(None, store).commit_meanwhile(told.append):
         await_(lambda: told)
         stage(store, RUNS[2])
         await_(lambda: committed(store) == set(RUNS[1:3]))
@@ -220,8 +220,8 @@ def test_what_the_commits_could_not_do_is_raised_when_the_runs_have_ended(monkey
 
     committer = Committer(None, store)
     monkeypatch.setattr(committer, "commit", fail)
-    with pytest.raises(KeyError, match="of the commit"), committer._busy(lambda _: None):
+    with pytest.raises(KeyError, match="of the commit"), committer.commit_meanwhile(lambda _: None):
         failed.wait()
-    with pytest.raises(ZeroDivisionError), committer._busy(lambda _: None):
+    with pytest.raises(ZeroDivisionError), committer.commit_meanwhile(lambda _: None):
         raise ZeroDivisionError
     assert not [each for each in threading.enumerate() if each.name == "commit"]

@@ -45,7 +45,7 @@ def compact(conductor, monkeypatch):
     """Join all batches, and remove the files that were joined."""
     monkeypatch.setattr(committing, "choose", lambda known: [[*known.batches.values()]])
     committer, snapshot = Committer(None, conductor.store), conductor.store.snapshot()
-    assert committer._rewrite(snapshot, committing.choose(snapshot), frozenset())
+    assert committer.rewrite(snapshot, committing.choose(snapshot), frozenset())
     conductor.store.remove_batches(snapshot, snapshot.batches)
 
 

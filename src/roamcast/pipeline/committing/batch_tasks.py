@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from roamcast.lake.batch import DamagedRows, join_batches
+from roamcast.lake.cells import UNKNOWN, RunCell, sort_key
 from roamcast.lake.columns import TABLES
 from roamcast.lake.snapshot import Batch, TableFile
 from roamcast.lake.staged_rows import join_staged, read_packs
@@ -31,6 +33,8 @@ class BatchTask(NamedTuple):
     staged: dict[str, dict[str, Any]]
     batches: tuple[Batch, ...] = ()
     drop: frozenset[str] = frozenset()
+    cells: Mapping[str, RunCell] = MappingProxyType({})
+    "The cells of the runs that are written."
 
 
 class BatchTaskResult(NamedTuple):
@@ -52,9 +56,13 @@ def write_batch_tables(staged: str, facts: str, asked: BatchTask) -> BatchTaskRe
     for table in asked.tables:
         try:
             if asked.batches:
-                file = join_batches(lake, table, asked.name, asked.batches, asked.drop)
+                file = join_batches(
+                    lake, table, asked.name, asked.batches, drop=asked.drop, cells=asked.cells
+                )
             else:
-                file = join_staged(staging, lake, table, asked.name, asked.staged, packs=packs)
+                file = join_staged(
+                    staging, lake, table, asked.name, asked.staged, packs=packs, cells=asked.cells
+                )
         except DamagedRows as found:
             damaged |= found.runs
         except OSError as error:
@@ -67,11 +75,13 @@ def write_batch_tables(staged: str, facts: str, asked: BatchTask) -> BatchTaskRe
     return BatchTaskResult(files, damaged)
 
 
-def split_batches(staged: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
-    """Divide staged runs into batches, in the order of their ids."""
+def split_batches(
+    staged: Mapping[str, Mapping[str, Any]], cells: Mapping[str, RunCell] = MappingProxyType({})
+) -> list[list[str]]:
+    """Divide staged runs into batches, sorted by their cells."""
     batches: list[list[str]] = []
     size = 0
-    for run in sorted(staged):
+    for run in sorted(staged, key=lambda run: sort_key(run, cells.get(run, UNKNOWN))):
         mine = sum(file["size"] for file in staged[run]["files"].values())
         if not batches or len(batches[-1]) == MOST_RUNS or size + mine > MOST_BYTES:
             batches.append([])

@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from time import monotonic
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from roamcast.lake.batch import new_name, table_file
+from roamcast.lake.cells import UNKNOWN, RunCell
 from roamcast.lake.snapshot import Batch, Commit, CommittedRun, Snapshot, TableFile
 from roamcast.lake.storage import StorageUrl
 from roamcast.pipeline.campaign_folder import CampaignFolder
@@ -51,9 +53,16 @@ _PATIENCE = 2.0
 class Committer:
     """Commits staged runs, compacts batches and removes damaged runs."""
 
-    def __init__(self, spark: SparkSession | None, store: CampaignFolder) -> None:
+    def __init__(
+        self,
+        spark: SparkSession | None,
+        store: CampaignFolder,
+        cells: Mapping[str, RunCell] = MappingProxyType({}),
+    ) -> None:
         self.spark = spark
         self.store = store
+        self.cells = cells
+        "The cells of planned runs, which the rows of their facts carry."
 
     def commit(self, staged: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
         """Commit staged runs, given by manifests; remove damaged ones and return their problems."""
@@ -67,9 +76,13 @@ class Committer:
                 return damaged
             groups = [
                 (new_name(), {run: dict(waiting[run]["files"]) for run in group})
-                for group in split_batches(waiting)
+                for group in split_batches(waiting, self.cells)
             ]
-            asked = [BatchTask(name, tables, runs) for name, runs in groups for tables in spread_runs(runs)]
+            asked = [
+                BatchTask(name, tables, runs, cells=_choose(self.cells, runs))
+                for name, runs in groups
+                for tables in spread_runs(runs)
+            ]
             little = len(asked) == 1 and len(waiting) <= _FEW
             files, wrong = self._join("committing facts", asked, little)
             if wrong:
@@ -80,7 +93,11 @@ class Committer:
                 waiting = {run: told for run, told in waiting.items() if run not in wrong}
                 continue
             add = [
-                Batch(name, {run: _done(waiting[run]) for run in sorted(runs)}, files[name])
+                Batch(
+                    name,
+                    {run: _done(waiting[run]).at(self.cells.get(run, UNKNOWN)) for run in sorted(runs)},
+                    files[name],
+                )
                 for name, runs in groups
             ]
             if self._append(Commit(add=add)):
@@ -93,14 +110,32 @@ class Committer:
         gone = 0
         while groups := choose(snapshot := self.store.snapshot()):
             gone += sum(map(len, groups)) - len(groups)
-            if not self._rewrite(snapshot, groups, frozenset()):
+            if not self.rewrite(snapshot, groups, frozenset()):
                 return 0
         return gone
 
     def drop(self, runs: frozenset[str]) -> None:
         """Remove runs from the lake by rewriting their batches."""
         while hit := [b for b in self.store.snapshot().batches.values() if not runs.isdisjoint(b.runs)]:
-            self._rewrite(self.store.snapshot(), [[batch] for batch in hit], runs)
+            self.rewrite(self.store.snapshot(), [[batch] for batch in hit], runs)
+
+    def relabel(self) -> int:
+        """Rewrite batches in which rows carry other cells than planned; return the number of such runs.
+
+        Labels and points of a campaign may change while its runs stay the same.
+        """
+        changed = 0
+        while hit := [
+            [batch] for batch in self.store.snapshot().batches.values() if self.count_relabelled([batch])
+        ]:
+            changed += self.count_relabelled(batch for [batch] in hit)
+            self.rewrite(self.store.snapshot(), hit, frozenset())
+        return changed
+
+    def count_relabelled(self, batches: Iterable[Batch]) -> int:
+        """Return the number of runs in `batches` whose rows carry other cells than planned."""
+        runs = (each for batch in batches for each in batch.runs.items())
+        return sum(run in self.cells and self.cells[run] != done.cell for run, done in runs)
 
     def repair(self, names: Sequence[str], surely: bool = False) -> dict[str, str]:
         """Remove the unreadable runs of the named batches; return the problem of each.
@@ -123,7 +158,7 @@ class Committer:
         return {run: what for lost in told for run, what in lost.items()}
 
     @contextmanager
-    def _busy(self, tell: Callable[[str], object]) -> Iterator[None]:
+    def commit_meanwhile(self, tell: Callable[[str], object]) -> Iterator[None]:
         """Commit staged runs in a thread while the block runs; afterwards raise the thread's error."""
         ended = threading.Event()
         trouble: list[BaseException] = []
@@ -162,20 +197,32 @@ class Committer:
         if trouble:
             raise trouble[0]
 
-    def _rewrite(self, snapshot: Snapshot, groups: list[list[Batch]], drop: frozenset[str]) -> bool:
+    def rewrite(self, snapshot: Snapshot, groups: list[list[Batch]], drop: frozenset[str]) -> bool:
         """Replace each group by one batch; return False if another command has changed them."""
         names = [new_name() for _ in groups]
+        kept = [
+            {
+                run: done.at(self.cells.get(run, done.cell))
+                for batch in group
+                for run, done in sorted(batch.runs.items())
+                if run not in drop
+            }
+            for group in groups
+        ]
         asked = [
-            BatchTask(name, tables, {}, tuple(Batch(b.name, {}, b.files) for b in group), drop)
-            for name, group in zip(names, groups, strict=True)
+            BatchTask(
+                name,
+                tables,
+                {},
+                tuple(Batch(b.name, {}, b.files) for b in group),
+                drop,
+                {run: done.cell for run, done in runs.items()},
+            )
+            for name, group, runs in zip(names, groups, kept, strict=True)
             for tables in spread_tables(sum(batch.size for batch in group))
         ]
         files, _ = self._join("joining small files", asked)
-        add = []
-        for name, group in zip(names, groups, strict=True):
-            runs = {run: done for batch in group for run, done in batch.runs.items() if run not in drop}
-            if runs:
-                add.append(Batch(name, dict(sorted(runs.items())), files[name]))
+        add = [Batch(name, runs, files[name]) for name, runs in zip(names, kept, strict=True) if runs]
         removed = [batch.name for group in groups for batch in group]
         if not self._append(Commit(add=add, remove=removed)):
             self._discard(asked)
@@ -229,6 +276,10 @@ class Committer:
         for each in asked:
             for table in each.tables:
                 table_file(self.store.facts, table, each.name).remove()
+
+
+def _choose(cells: Mapping[str, RunCell], runs: Iterable[str]) -> dict[str, RunCell]:
+    return {run: cells[run] for run in runs if run in cells}
 
 
 def _done(manifest: Mapping[str, Any]) -> CommittedRun:

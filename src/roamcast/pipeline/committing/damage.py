@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from roamcast.lake.batch import open_file, open_table, runs_between, table_file
+from roamcast.lake.batch import open_file, open_table, table_file
+from roamcast.lake.run_index import RunIndex
 from roamcast.lake.snapshot import Batch
 from roamcast.lake.staging import digest
 from roamcast.lake.storage import StorageUrl
@@ -36,11 +37,11 @@ def find_lost(facts: StorageUrl, batch: Batch) -> dict[str, str]:
                 opened = open_table(content, table)
                 if opened.metadata.num_rows != batch.files[table].rows:
                     raise ValueError("it has lost rows")
-                for group, (first, last) in enumerate(runs_between(opened)):
+                for group, pieces in enumerate(RunIndex(opened).groups):
                     try:
                         opened.read_row_group(group, use_threads=False)
                     except (OSError, ValueError, pa.ArrowException) as error:
-                        hit = [run for run in batch.runs if first <= run <= last]
+                        hit = (piece.run for piece in pieces)
                         lost |= dict.fromkeys(hit, f"{label} cannot be read: {_line(error)}")
         except FileNotFoundError:
             return dict.fromkeys(batch.runs, f"{label} is gone")

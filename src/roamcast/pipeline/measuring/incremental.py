@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from roamcast.campaign.plan import CampaignPlan
 from roamcast.campaign.tables import METRICS_TABLE
@@ -47,33 +48,48 @@ class IncrementalMetrics:
         """
         defined = digest_definitions(self.constants)
         table, told = self.store.read_metrics()
-        known = {row["run"]: row for row in table.to_pylist() if row["run"] in done}
         anew = [name for name in METRICS if told.get(name) != defined[name]]
-        if len(anew) == len(METRICS):
-            known = {}
-        new = [run for run in done if run not in known]
-        snapshot = self.store.snapshot()
-        rows: list[dict[str, Any]] = []
-        for runs, names in ((new, list(METRICS)), (list(known), anew)):
-            if runs and names:
-                which = "" if len(names) == len(METRICS) else f" ({len(names)} metrics defined anew)"
-                say(f"measuring {len(runs)} runs{which} ...")
-                chosen = {run: self.settings[run] for run in runs}
-                rows_of = snapshot.runs()
-                little = sum(rows_of[run].rows for run in runs) < _LITTLE
-                found = measure(
-                    spark_or_local(spark, little),
-                    self.store.facts,
-                    snapshot,
-                    chosen,
-                    constants=self.constants,
-                    names=names,
-                )
-                rows += found.select(["run", "trouble", *names]).to_pylist()
-        trouble = {row["run"]: row["trouble"] for row in rows if row["trouble"]}
-        for row in rows:
-            known[row["run"]] = known.get(row["run"], {}) | row
-        whole = [row for run, row in known.items() if run not in trouble]
-        kept = [{name: row[name] for name in METRICS_TABLE.names} for row in whole]
-        self.store.write_table("metrics", pa.Table.from_pylist(kept, METRICS_TABLE), defined)
+        known = _select(table, done) if len(anew) < len(METRICS) else METRICS_TABLE.empty_table()
+        runs = known["run"].to_pylist()
+        trouble: dict[str, str] = {}
+        if anew and runs:
+            again = self._measure(spark, runs, anew, say, trouble).sort_by("run")
+            known = _select(known, set(runs) - trouble.keys()).sort_by("run")
+            columns = [(again if name in anew else known)[name] for name in METRICS_TABLE.names]
+            known = pa.Table.from_arrays(columns, schema=METRICS_TABLE)
+        if new := sorted(set(done).difference(runs)):
+            found = self._measure(spark, new, list(METRICS), say, trouble)
+            known = pa.concat_tables([known.select(METRICS_TABLE.names).cast(METRICS_TABLE), found])
+        self.store.write_table("metrics", known, defined)
         return trouble
+
+    def _measure(
+        self,
+        spark: SparkSession | None,
+        runs: list[str],
+        names: list[str],
+        say: Callable[[str], object],
+        trouble: dict[str, str],
+    ) -> pa.Table:
+        """Return the metrics `names` of the readable ones among `runs`; add the others to `trouble`."""
+        which = "" if len(names) == len(METRICS) else f" ({len(names)} metrics defined anew)"
+        say(f"measuring {len(runs)} runs{which} ...")
+        snapshot = self.store.snapshot()
+        rows_of = snapshot.runs()
+        little = sum(rows_of[run].rows for run in runs) < _LITTLE
+        found = measure(
+            spark_or_local(spark, little),
+            self.store.facts,
+            snapshot,
+            {run: self.settings[run] for run in runs},
+            constants=self.constants,
+            names=names,
+        )
+        bad = found.filter(pc.fill_null(pc.not_equal(found["trouble"], ""), False)).select(["run", "trouble"])
+        trouble |= {row["run"]: row["trouble"] for row in bad.to_pylist()}
+        return _select(found, set(runs) - trouble.keys()).select(METRICS_TABLE.names).cast(METRICS_TABLE)
+
+
+def _select(rows: pa.Table, runs: Collection[str]) -> pa.Table:
+    """Return the rows of `runs`."""
+    return rows.filter(pc.is_in(rows["run"], pa.array(list(runs), pa.string())))

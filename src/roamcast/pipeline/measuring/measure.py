@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from roamcast.campaign.tables import METRICS_TABLE
 from roamcast.fingerprint import checked
+from roamcast.lake.cells import sort_key
 from roamcast.lake.columns import spark_schema
-from roamcast.lake.rows import BatchFiles
+from roamcast.lake.reading import BatchFiles
 from roamcast.lake.snapshot import Batch, Snapshot
 from roamcast.lake.storage import StorageUrl
 from roamcast.metrics.constants import MetricConstants
@@ -87,7 +88,9 @@ def split_tasks(snapshot: Snapshot, settings: Mapping[str, RunSettings], tasks: 
         chosen: list[tuple[str, RunSettings]] = []
         rows = 0
         lean = Batch(batch.name, {}, batch.files)  # a task need not know what every run took
-        for run in sorted(batch.runs.keys() & settings.keys()):
+        for _, run in sorted(
+            (sort_key(run, done.cell), run) for run, done in batch.runs.items() if run in settings
+        ):
             chosen.append((run, settings[run]))
             rows += batch.runs[run].rows
             if rows >= enough:

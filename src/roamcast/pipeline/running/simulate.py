@@ -49,7 +49,10 @@ def simulate(
     watch: Callable[[Progress], object] = lambda _: None,
     runner: str = SIMULATOR,
 ) -> list[dict[str, Any]]:
-    """Do `runs`; what became of each. A run that fails is an answer; a full disk is a `DiskFull`."""
+    """Do `runs`; run id, status, wall time and error of each.
+
+    A run that fails is an answer; a full disk is a `DiskFull`.
+    """
     if not runs:
         return []
     slots = count_slots(spark)
@@ -141,9 +144,10 @@ def _working(tell: Callable[[dict[str, Any]], object] | None) -> Callable[..., I
                 task.find_router()
                 check_version(task.run)
             for outcome in execute_all(tasks, again):
+                told = {key: outcome.get(key) for key in ("run", "status", "wall", "error")}
                 if tell is not None:
-                    tell({key: outcome.get(key) for key in ("run", "status", "wall", "error")})
-                yield pa.RecordBatch.from_pydict({"told": [json.dumps(outcome)]})
+                    tell(told)
+                yield pa.RecordBatch.from_pydict({"told": [json.dumps(told)]})
 
     return work
 

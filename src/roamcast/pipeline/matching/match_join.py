@@ -8,7 +8,9 @@ events.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +36,10 @@ PER_INDEX = 500_000
 
 _REMEMBERED = 4096
 "Number of parsed filters that are kept, because equal filters are frequent."
+
+
+_ALLOCATIONS = 1_000_000
+"Number of new objects after which the collector runs while filters are indexed."
 
 
 class BroadcastSide(StrEnum):
@@ -204,6 +210,21 @@ def _visiting(
     return work
 
 
+@contextmanager
+def _rare_collection() -> Iterator[None]:
+    """Let Python's collector run rarely in the block, and pass over objects that exist already.
+
+    Indexing creates millions of objects without cycles. Traversing them took a quarter of the time.
+    """
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(_ALLOCATIONS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 class _Index:
     """The match index of one task."""
 
@@ -215,11 +236,15 @@ class _Index:
 
     def add(self, filters: Iterable[tuple[int, Any]]) -> None:
         """Index filters; equal filters are parsed once."""
+        with _rare_collection():
+            self._add(filters)
+
+    def _add(self, filters: Iterable[tuple[int, Any]]) -> None:
         for id, body in filters:
             wanted = self._read.get(body)
             if wanted is None:
                 if len(self._read) == _REMEMBERED:
-                    self._read.clear()  # all of them would be what Python's collector looks over and over
+                    self._read.clear()
                 try:
                     wanted = self._read[body] = read_filter(body, self.types)
                 except ContentError as error:

@@ -194,15 +194,36 @@ VERDICTS = pa.schema(
     ]
 )
 
+LINEAGE = pa.schema(
+    [
+        _RUN,
+        _column("version", _TEXT, "version of the code that simulated the run, with a digest"),
+        _column("definitions", _TEXT, "digest of the definitions of all metrics and their constants"),
+        _column("measured_by", _TEXT, "version of the code that measured the run, with a digest"),
+    ]
+)
+
+QUALITY = pa.schema(
+    [
+        _column("check", _TEXT, "name of the check"),
+        _column("meaning", _TEXT, "what holds if the check is passed"),
+        _column("sql", _TEXT, "the query that counts violating rows"),
+        _column("result", _TEXT, "passed or failed"),
+        _column("count", _COUNT, "number of violating rows"),
+    ]
+)
+
 TABLES: dict[str, pa.Schema] = {
     "plan": PLAN,
     "points": POINTS,
     "runs": RUNS,
     "metrics": METRICS_TABLE,
+    "lineage": LINEAGE,
     "summary": SUMMARY,
     "differences": DIFFERENCES,
     "terms": TERMS,
     "checks": CHECKS,
     "verdicts": VERDICTS,
+    "quality": QUALITY,
 }
 "The pipeline's tables by name; the file of table T in a campaign's folder is tables/T.parquet."

@@ -40,6 +40,7 @@ COMMANDS: dict[str, Command] = {
     "check": Command("roamcast.cli.check", "Check scenario and campaign files without running them."),
     "compare": Command("roamcast.cli.compare", "Compare protocols in one scenario on common seeds."),
     "campaign": Command("roamcast.cli.campaign", "Run, watch and report a campaign; maintain its folder."),
+    "lake": Command("roamcast.cli.lake", "Check, register, migrate and prune the tables of a campaign."),
     "cluster": Command("roamcast.cli.cluster", "Check whether a Spark cluster can run campaigns."),
     "session": Command("roamcast.cli.session", "Keep a Spark session warm for the next commands."),
     "reproduce": Command("roamcast.cli.reproduce", "Run the evaluation of a paper and judge its claims."),

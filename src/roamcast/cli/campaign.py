@@ -78,6 +78,40 @@ def run(
     finish(result, json, strict)
 
 
+@app.command("cost")
+def cost(
+    file: Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="Campaign file.")],
+    *,
+    out: Annotated[
+        str | None, typer.Option("--out", help="Results folder with earlier runs, which are the best basis.")
+    ] = None,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            "--calibrate", min=1, max=3600, help="Simulated time of a calibration run after warm-up [s]."
+        ),
+    ] = 60.0,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, max=MOST_SEEDS, help="Number of seeds at each point.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Cost of fewer seeds and points.")] = False,
+    router: Routers = None,
+    json: Json = False,
+) -> None:
+    """Estimate processor time and disk before a run, from earlier runs or from short calibration runs."""
+    from roamcast.campaign.plan import apply_options, read_campaign
+    from roamcast.pipeline.cost import cost_of_campaign, describe_cost
+
+    add_routers(router)
+    found = cost_of_campaign(apply_options(read_campaign(file), seeds=seeds, quick=quick), out, seconds)
+    if json:
+        import msgspec
+
+        print(_to_json(msgspec.to_builtins(found)))
+    else:
+        print(describe_cost(found))
+
+
 @app.command("status")
 def status(folder: Folder, json: Json = False) -> None:
     """Print how many runs are done, failed and missing."""

@@ -67,6 +67,7 @@ RUNS = pa.schema(
         _resource("cpu", pa.float64(), "processor time of the simulation", "s"),
         _resource("memory", pa.int64(), "peak memory of the simulation", "B"),
         _resource("version", pa.string(), "version of Roamcast with a digest of the code"),
+        _resource("committed", pa.float64(), "time of the run's first commit, since 1970", "s"),
         *CELL,
     ]
 )

@@ -36,6 +36,8 @@ class CommittedRun(msgspec.Struct, frozen=True):
     cpu: float | None = None
     memory: int | None = None
     version: str = ""
+    committed: float | None = None
+    "Time of the first commit [s since 1970]; None if unknown."
     campaign: str | None = None
     protocol: str | None = None
     seed: int | None = None

@@ -147,7 +147,7 @@ class CampaignFolder(ResultsFolder):
         """Write a table of the pipeline from pieces that are in order; each piece is sorted here."""
         schema = TABLES[name]
         keys = [(field.name, "ascending") for field in schema if not pa.types.is_floating(field.type)]
-        made_from = {source: self._digest_source(source) for source in SOURCES[name]}
+        made_from = {source: self._digest_source(source) for source in SOURCES.get(name, ())}
         told = {**(schema.metadata or {}), MADE_FROM: json.dumps(made_from).encode()}
         if defined is not None:
             told[DEFINED] = json.dumps(dict(defined)).encode()

@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.checks import make_tables
-from roamcast.campaign.plan import CampaignPlan, PlannedCell, PlannedRun, make_plan
+from roamcast.campaign.plan import CampaignPlan, PlannedRun, make_plan
 from roamcast.campaign.progress import Progress, estimate
 from roamcast.campaign.tables import RUNS
-from roamcast.lake.cells import RunCell
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
+from roamcast.pipeline.committing.run_cells import find_cells
 from roamcast.pipeline.measuring.incremental import IncrementalMetrics
 from roamcast.pipeline.running.early_runs import EarlyRuns, choose_short
 from roamcast.pipeline.running.simulate import find_installed, make_tasks, simulate
@@ -273,15 +273,6 @@ class CampaignRunner:
             shown = "; ".join(f"{run}: {what}" for run, what in list(damaged.items())[:3])
             more = f" and {len(damaged) - 3} more" if len(damaged) > 3 else ""
             self.listener.say(f"{len(damaged)} damaged, to be simulated again: {shown}{more}")
-
-
-def find_cells(title: str, places: Iterable[PlannedCell]) -> dict[str, RunCell]:
-    """Return the first cell of each run in a plan, for the rows of its facts."""
-    cells: dict[str, RunCell] = {}
-    for place in places:
-        if place.run not in cells:
-            cells[place.run] = RunCell(title, place.protocol, place.seed, place.point)
-    return cells
 
 
 def runs_table(plan: CampaignPlan, survey: PlanStatus) -> pa.Table:

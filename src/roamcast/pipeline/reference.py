@@ -17,11 +17,13 @@ _ABOUT = {
     "points": "Where each run belongs; a run may serve several sweeps.",
     "runs": "What became of each run.",
     "metrics": "One row of metrics for each run that is done.",
+    "lineage": "Which code simulated and measured the run of each row of `metrics`.",
     "summary": "Each metric at each point, over seeds.",
     "differences": "Each metric at each point, between two protocols on common seeds.",
     "terms": "Which value of which run counts how much in which check of a claim.",
     "checks": "What must hold for a claim to hold.",
     "verdicts": "Each check with our number, its interval and the verdict.",
+    "quality": "Data-quality checks, written by `roamcast lake check`.",
 }
 
 

@@ -173,6 +173,14 @@ class ResultsFolder:
             return TABLES["metrics"].empty_table(), {}
         return known, defined
 
+    def read_lineage(self) -> dict[str, str]:
+        """Return the version of the code that measured each run; empty if there is no table of lineage."""
+        try:
+            known = read_parquet(self.table_file("lineage"), columns=["run", "measured_by"])
+        except (OSError, ValueError, pa.ArrowException):
+            return {}
+        return dict(zip(known["run"].to_pylist(), known["measured_by"].to_pylist(), strict=True))
+
     def stale(self) -> frozenset[str]:
         """The tables that are missing, or were made from something else than what the folder holds now."""
         return find_stale(self._made_from, self._digest_source)

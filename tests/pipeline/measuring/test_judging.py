@@ -14,7 +14,7 @@ from test_conduct import COUNT, SHOPPING
 
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.checks import make_checks, make_tables, settings_of
-from roamcast.campaign.lineage import MADE_FROM, MEASURED
+from roamcast.campaign.lineage import MADE_FROM, MEASURED, SOURCES
 from roamcast.campaign.plan import make_plan
 from roamcast.campaign.tables import METRICS_TABLE, POINTS, TABLES
 from roamcast.metrics.declarations import METRICS
@@ -324,7 +324,7 @@ def test_what_other_code_judged_is_judged_again_from_the_metrics(spark, made, tm
     runs = [{"run": run.id, "status": "done", "error": ""} for run in plan.runs]
     store.write_table("runs", pa.Table.from_pylist(runs, TABLES["runs"]))
     store.write_table("metrics", metrics.toArrow(), {})
-    assert store.stale() == TABLES.keys() - MEASURED
+    assert store.stale() == SOURCES.keys() - MEASURED
     derive_again(spark, store)
     assert not store.stale()
     written = store.table_file("verdicts").read()

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from time import monotonic
+from time import monotonic, time
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -290,4 +290,5 @@ def _done(manifest: Mapping[str, Any]) -> CommittedRun:
         cpu=manifest.get("cpu"),
         memory=manifest.get("memory"),
         version=manifest.get("version", ""),
+        committed=time(),
     )

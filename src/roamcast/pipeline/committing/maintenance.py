@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from time import time
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,6 +13,7 @@ from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.committing.damage import find_damaged
 from roamcast.pipeline.spark.spread import spread
+from roamcast.results.errors import CampaignFolderError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,6 +64,35 @@ def verify(store: CampaignFolder, spark: SparkSession | None = None, *, repair: 
     )
 
 
+class RetentionResult(msgspec.Struct, frozen=True):
+    """The runs that a retention period removes."""
+
+    runs: list[str]
+    "Runs committed before the period."
+    bytes: int
+    "Size of the facts of these runs as they were staged [B]."
+    kept: int
+    removed: bool
+    "Whether they were removed; False in a dry run."
+
+
+def prune_older(
+    store: CampaignFolder, seconds: float, spark: SparkSession | None = None, *, remove: bool = False
+) -> RetentionResult:
+    """Find the runs that were committed more than `seconds` ago; with `remove`, remove their facts.
+
+    Runs whose time of commit is unknown are kept. The tables that were computed from the runs stay.
+    """
+    known = store.snapshot().runs()
+    before = time() - seconds
+    old = {run: done for run, done in known.items() if done.committed is not None and done.committed < before}
+    if remove and old:
+        Committer(spark, store).drop(frozenset(old))
+        store.tidy()
+    size = sum(done.size for done in old.values())
+    return RetentionResult(sorted(old), size, len(known) - len(old), remove)
+
+
 def prune(store: CampaignFolder, spark: SparkSession | None = None) -> PruneResult:
     """Remove runs that the campaign does not plan, also staged ones, and files that are not valid."""
     planned = set(store.read_table("plan")["run"].to_pylist())
@@ -70,3 +102,14 @@ def prune(store: CampaignFolder, spark: SparkSession | None = None) -> PruneResu
     useless = frozenset(store.snapshot().runs().keys() - planned)
     Committer(spark, store).drop(useless)
     return PruneResult(runs=len(useless) + len(staged), files=store.tidy())
+
+
+_AGES = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+
+
+def parse_age(text: str) -> float:
+    """Return an age such as `30d`, `12 h` or `2w` [s]; raise `CampaignFolderError` if it is none."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?(s|min|h|d|w)", text.strip())
+    if found is None:
+        raise CampaignFolderError(f"--older-than {text!r}: expected an age such as 30d, 12h or 2w")
+    return float(found[1]) * _AGES[found[2]]

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from roamcast.campaign.lineage import digest_rows
 from roamcast.campaign.plan import CampaignPlan
-from roamcast.campaign.tables import METRICS_TABLE
+from roamcast.campaign.tables import LINEAGE, METRICS_TABLE
+from roamcast.fingerprint import package_version
 from roamcast.metrics.constants import MetricConstants
 from roamcast.metrics.declarations import METRICS
 from roamcast.metrics.definition import digest_definitions
@@ -61,7 +63,22 @@ class IncrementalMetrics:
             found = self._measure(spark, new, list(METRICS), say, trouble)
             known = pa.concat_tables([known.select(METRICS_TABLE.names).cast(METRICS_TABLE), found])
         self.store.write_table("metrics", known, defined)
+        self._write_lineage(known["run"].to_pylist(), digest_rows(defined), set(runs) if not anew else set())
         return trouble
+
+    def _write_lineage(self, runs: list[str], definitions: str, unchanged: set[str]) -> None:
+        """Write the table `lineage`; the runs `unchanged` were measured before."""
+        known = self.store.read_lineage()
+        committed = self.store.snapshot().runs()
+        now = package_version()
+        measured = [known.get(run, "") if run in unchanged else now for run in runs]
+        columns = {
+            "run": runs,
+            "version": [committed[run].version for run in runs],
+            "definitions": [definitions] * len(runs),
+            "measured_by": measured,
+        }
+        self.store.write_table("lineage", pa.Table.from_pydict(columns, LINEAGE))
 
     def _measure(
         self,

@@ -1,0 +1,160 @@
+"""The command `roamcast lake`: quality checks, catalog, lineage, migration and retention of facts."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Annotated
+
+import typer
+
+from roamcast.cli.shared.limits import DISAGREED
+from roamcast.cli.shared.spark_options import Conf, EventLog, Master, Remote, Ui, choose_session
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+Folder = Annotated[str, typer.Argument(metavar="DIR", help="Campaign folder or URL.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command("check")
+def check(
+    folder: Folder,
+    *,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
+    json: Json = False,
+) -> None:
+    """Run the data-quality checks and write the table `quality` (exit code 1 if one failed)."""
+    from roamcast.lake.lake import open_lake
+    from roamcast.pipeline.campaign_folder import CampaignFolder
+    from roamcast.pipeline.quality import check_quality
+    from roamcast.pipeline.spark.session import open_session
+
+    where = choose_session(master, remote, conf, ui, event_log)
+    store = CampaignFolder(folder)
+    store.read_campaign()
+    with open_session(where) as spark:
+        found = check_quality(spark, open_lake(folder))
+    store.write_table("quality", found)
+    rows = found.to_pylist()
+    if json:
+        _print(rows)
+    else:
+        for row in rows:
+            print(f"{row['result']}  {row['check']}" + (f": {row['count']} rows" if row["count"] else ""))
+    raise typer.Exit(DISAGREED if any(row["count"] for row in rows) else 0)
+
+
+@app.command("register")
+def register(
+    folder: Folder,
+    *,
+    database: Annotated[str, typer.Option("--database", help="Database, as NAME or CATALOG.NAME.")],
+    sql: Annotated[
+        bool, typer.Option("--sql", help="Print the statements for Delta tables; do not start Spark.")
+    ] = False,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
+) -> None:
+    """Register the tables as external tables in a catalog of Spark."""
+    from roamcast.lake.lake import open_lake
+    from roamcast.pipeline.catalog import register, write_statements
+    from roamcast.pipeline.spark.errors import format_error
+    from roamcast.pipeline.spark.session import open_session
+
+    lake = open_lake(folder)
+    statements = write_statements(lake, database)
+    if sql:
+        print(";\n".join(statements) + ";")
+        return
+    where = choose_session(master, remote, conf, ui, event_log)
+    with open_session(where) as spark, format_error("registering tables"):
+        names = register(spark, lake, database)
+    print(f"registered {len(names)} tables in {database}")
+
+
+@app.command("lineage")
+def lineage(
+    folder: Folder,
+    run: Annotated[str | None, typer.Option("--run", metavar="ID", help="Only this run.")] = None,
+    json: Json = False,
+) -> None:
+    """Print which code simulated and measured each run of the table `metrics`."""
+    from roamcast.results.errors import CampaignFolderError
+    from roamcast.results.results_folder import ResultsFolder
+
+    rows = [
+        row for row in ResultsFolder(folder).read_table("lineage").to_pylist() if run in (None, row["run"])
+    ]
+    if run is not None and not rows:
+        raise CampaignFolderError(f"{folder}: the table metrics has no run {run}")
+    if json:
+        _print(rows)
+        return
+    for row in rows:
+        print(f"{row['run']}  simulated by {row['version']}, measured by {row['measured_by']}")
+
+
+@app.command("migrate")
+def migrate(folder: Folder, master: Master = None) -> None:
+    """Rewrite facts of an older format in the present one."""
+    from roamcast.lake.delta import FORMAT
+    from roamcast.pipeline.campaign_folder import CampaignFolder
+    from roamcast.pipeline.committing.migration import migrate
+    from roamcast.pipeline.spark.session import open_session
+
+    store = CampaignFolder(folder)
+    store.read_campaign()
+    with store.lock(), open_session(master) if master else nullcontext() as spark:
+        count = migrate(store, spark)
+    print(f"migrated {count} runs to format {FORMAT}" if count else f"the lake has format {FORMAT} already")
+
+
+@app.command("prune")
+def prune(
+    folder: Folder,
+    *,
+    older_than: Annotated[
+        str, typer.Option("--older-than", metavar="TIME", help="Age of runs since their commit, such as 30d.")
+    ],
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Remove them; without it, only print what would be removed.")
+    ] = False,
+    master: Master = None,
+    json: Json = False,
+) -> None:
+    """Remove the facts of runs that were committed long ago; metrics and other tables stay."""
+    from roamcast.pipeline.campaign_folder import CampaignFolder
+    from roamcast.pipeline.committing.maintenance import parse_age, prune_older
+    from roamcast.pipeline.spark.session import open_session
+
+    seconds = parse_age(older_than)
+    store = CampaignFolder(folder)
+    store.check_layout()
+    store.read_campaign()
+    with (
+        store.lock() if remove else nullcontext(),
+        open_session(master) if master and remove else nullcontext() as spark,
+    ):
+        found = prune_older(store, seconds, spark, remove=remove)
+    if json:
+        _print(found)
+        return
+    print(
+        f"{'removed' if remove else 'would remove'} the facts of {len(found.runs)} runs "
+        f"({found.bytes / 1e6:,.1f} MB as staged); {found.kept} runs stay"
+    )
+    if found.runs and not remove:
+        print("remove them with: --remove")
+
+
+def _print(value: object) -> None:
+    import msgspec
+
+    print(msgspec.json.encode(value).decode())

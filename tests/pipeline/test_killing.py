@@ -14,6 +14,7 @@ from pathlib import Path
 import campaign_driver
 import pytest
 from deltalake import DeltaTable
+from test_foreign_readers import READERS, by_lake
 
 import roamcast
 from roamcast.facts.schema import TABLES as FACTS
@@ -144,7 +145,7 @@ def test_runs_begun_before_spark_is_there_leave_nothing_behind_when_killed_and_c
 
 
 def assert_same_for_delta(out):
-    """delta-rs reads the rows of the runs that count; after `tidy` it reads no others."""
+    """delta-rs reads the rows of the runs that count; after `tidy` it and other readers read no others."""
     if not (out / "facts" / "runs" / "_delta_log").is_dir():
         return
     for tidied in (False, True):
@@ -158,6 +159,10 @@ def assert_same_for_delta(out):
             ours = Counter(roamcast.lake(out).dataset(name).to_table()["run"].to_pylist())
             theirs = Counter(DeltaTable(str(out / "facts" / name)).to_pyarrow_table()["run"].to_pylist())
             assert {run: count for run, count in theirs.items() if tidied or run in counting} == ours, name
+    for name in FACTS:
+        right = by_lake(out, name)
+        for reader in READERS:
+            assert reader(out, name) == right, (reader.__name__, name)
 
 
 @pytest.mark.slow

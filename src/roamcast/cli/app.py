@@ -54,6 +54,7 @@ COMMANDS: dict[str, Command] = {
     "publish": Command("roamcast.cli.publish", "Publish an event on a live node."),
     "subscribe": Command("roamcast.cli.subscribe", "Print the events that a live node receives."),
     "top": Command("roamcast.cli.top", "Show neighbours, routes and counters of a live node."),
+    "testbed": Command("roamcast.cli.testbed", "Run one scenario on live nodes, one process each."),
     "key": Command("roamcast.cli.key", "Create and show network keys of live nodes."),
 }
 "All commands by name; a new command needs one entry here and a module."

@@ -72,7 +72,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     world = load(locate(scenario), settings or ())
     catalogue.find(protocol)
     if facts is not None:
-        _check_output_folder(facts, world, protocol, seed, replace)
+        check_output_folder(facts, world, protocol, seed, replace)
     with TemporaryDirectory(prefix="roamcast-run-") as spare:
         folder = facts or Path(spare)
         play = partial(simulate, world, protocol, seed, folder=folder, count_expectations=count_expectations)
@@ -90,10 +90,10 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
             record = metrics.to_dict() | {"measures": evaluate(metric_input(recorded))}
             print(msgspec.json.encode(record).decode())
         else:
-            _show(metrics, facts)
+            show_metrics(metrics, facts)
 
 
-def _check_output_folder(folder: Path, scenario: Scenario, protocol: str, seed: int, replace: bool) -> None:
+def check_output_folder(folder: Path, scenario: Scenario, protocol: str, seed: int, replace: bool) -> None:
     """Raise UserError if the facts folder holds a different run, before the simulation starts."""
     from roamcast.cli.shared.output_folder import reserve_facts_folder
     from roamcast.scenario.resolved import digest_files, resolve
@@ -116,7 +116,7 @@ def play_run(play: Callable[..., Facts], title: str, duration: float, facts: Pat
     from roamcast.sim.failure import RouterFailed
 
     try:
-        return _show_progress(play, title, duration) if title else play()
+        return show_progress(play, title, duration) if title else play()
     except RouterFailed as error:
         if facts is None:
             print(error.traceback, file=sys.stderr, end="")
@@ -129,7 +129,7 @@ def play_run(play: Callable[..., Facts], title: str, duration: float, facts: Pat
         raise typer.Exit(FAILED) from None
 
 
-def _show_progress(play: Callable[..., Facts], title: str, duration: float) -> Facts:
+def show_progress(play: Callable[..., Facts], title: str, duration: float) -> Facts:
     """Call `play` with a progress bar of the simulated time."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -140,7 +140,8 @@ def _show_progress(play: Callable[..., Facts], title: str, duration: float) -> F
         return play(progress=lambda now: bar.update(task, completed=now))
 
 
-def _show(metrics: RunMetrics, facts: Path | None) -> None:
+def show_metrics(metrics: RunMetrics, facts: Path | None) -> None:
+    """Print the metrics of a run as a table, and where its facts are."""
     from rich.console import Console
     from rich.table import Table
 

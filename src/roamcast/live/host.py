@@ -12,6 +12,7 @@ from typing import Any
 
 from roamcast.live.link.link import Link
 from roamcast.live.link.packets import Port
+from roamcast.live.recording.observer import NodeObserver
 from roamcast.routing.numbering import INCARNATIONS
 from roamcast.routing.router import (
     BROADCAST,
@@ -88,6 +89,9 @@ class LiveHost:
         self._link = link
         self._deliver = deliver
         self._position = position
+        self.locate: Callable[[], tuple[Position, Velocity]] | None = None
+        "Where the node is and how it moves; replaces the configured position."
+        self.observer = NodeObserver()
         self._loop = asyncio.get_running_loop()
         self._start = self._loop.time()
 
@@ -99,12 +103,14 @@ class LiveHost:
         """Give `message` to everyone in range."""
         data = self._encode(message)
         if data is not None:
+            self.observer.sent(message, BROADCAST, len(data))
             self._link.broadcast(Port.ROUTER, data, message.category in URGENT)
 
     def send(self, message: Message, to: NodeId) -> None:
         """Give `message` to the neighbour `to`; the router's `link_failed` follows if that fails."""
         data = self._encode(message)
         if data is not None:
+            self.observer.sent(message, to, len(data))
             self._link.send(Port.ROUTER, data, to, message, message.category in URGENT)
 
     def _encode(self, message: Message) -> bytes | None:
@@ -130,13 +136,17 @@ class LiveHost:
         return [token for token in self._link.withdraw(neighbour) if isinstance(token, Message)]
 
     def position(self) -> Position:
-        """Return the configured position; raises `PermissionError` where there is none."""
+        """Return the node's position; raises `PermissionError` where none is known."""
+        if self.locate is not None:
+            return self.locate()[0]
         if self._position is None:
             raise PermissionError("this node has no position; its configuration can say `position = [x, y]`")
         return self._position
 
     def velocity(self) -> Velocity:
-        """Return zero: a configured position does not move."""
+        """Return the node's velocity; a configured position does not move."""
+        if self.locate is not None:
+            return self.locate()[1]
         self.position()
         return Velocity(0.0, 0.0)
 
@@ -147,15 +157,18 @@ class LiveHost:
     def deliver(self, publication: Publication) -> None:
         """Hand an event to the subscriptions of this node."""
         if not self.ended:
+            self.observer.delivered(publication)
             self._deliver(publication)
 
     def drop(self, message: Message, reason: Drop, to: NodeId = BROADCAST) -> None:
         """Count a drop by its reason."""
         self.drops[reason.name.lower()] += 1
+        self.observer.dropped(message, reason, to)
 
     def state(self, name: str, value: float) -> None:
         """Note the latest value of a state."""
         self.states[name] = value
+        self.observer.state(name, value)
 
     def guard(self, action: Callable[..., Any], *args: Any) -> Any:
         """Call the router; an exception is counted and logged, and the node goes on."""

@@ -13,6 +13,7 @@ import asyncio
 import logging
 import math
 from collections import Counter
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -28,13 +29,23 @@ from roamcast.live.link.bearer import Bearer
 from roamcast.live.link.link import Link
 from roamcast.live.link.packets import Port
 from roamcast.live.receipt import Receipt
+from roamcast.live.recording.observer import NodeObserver
 from roamcast.live.schemas import TypeExchange
 from roamcast.live.security.frame import Opener, Sealer, fingerprint_protocol
 from roamcast.live.security.keys import NetworkKey
 from roamcast.live.state import NodeState
 from roamcast.live.subscription import Subscription
 from roamcast.routing.numbering import SequenceNumbers
-from roamcast.routing.router import DeliveryGuarantee, Drop, Message, NodeId, Position, Publication, Router
+from roamcast.routing.router import (
+    DeliveryGuarantee,
+    Drop,
+    Message,
+    NodeId,
+    Position,
+    Publication,
+    Router,
+    Velocity,
+)
 from roamcast.wire.codec import MessageCodec
 from roamcast.wire.errors import UnknownEventType, WireError
 
@@ -55,9 +66,17 @@ class Full(LiveError):
 class Node:
     """One live node; start and stop it with `async with`."""
 
-    def __init__(self, config: Config, bearers: list[Bearer] | None = None) -> None:
-        """`bearers` replace those of the configuration."""
+    def __init__(
+        self,
+        config: Config,
+        bearers: list[Bearer] | None = None,
+        observer: NodeObserver | None = None,
+        locate: Callable[[], tuple[Position, Velocity]] | None = None,
+    ) -> None:
+        """`bearers` replace those of the configuration, `locate` its position."""
         self.config = config
+        self.observer = observer or NodeObserver()
+        self._locate = locate
         self._bearers = bearers
         self._subscriptions: list[Subscription] = []
         self._counts: Counter[Filter] = Counter()
@@ -89,7 +108,7 @@ class Node:
     async def __aenter__(self) -> Node:
         config = self.config
         router_type, parameters = config.router(), config.router_parameters()
-        if router_type.needs_location and config.position is None:
+        if router_type.needs_location and config.position is None and self._locate is None:
             raise LiveError(f"{config.protocol} needs positions; say `position = [x, y]` in metres")
         self.key = key = config.network_key()
         types = config.event_types()
@@ -107,6 +126,7 @@ class Node:
             self.greeting = Greeting(self.link, self._state.identity, key.network, config.name)
             position = None if config.position is None else Position(*config.position)
             self.host = LiveHost(self.id, self._state.incarnation, self.link, self._deliver, position)
+            self.host.observer, self.host.locate = self.observer, self._locate
             self._vocabulary = MessageCodec(router_type.messages)
             self._vocabulary.types = self.types.by_fingerprint
             self._numbers = SequenceNumbers(self.host.incarnation)
@@ -163,6 +183,7 @@ class Node:
         self._subscriptions.append(subscription)
         self._counts[filter] += 1
         if self._counts[filter] == 1:
+            self.observer.interest(filter, True)
             self.host.guard(self.router.subscribe, filter)
         return subscription
 
@@ -172,6 +193,7 @@ class Node:
         if not self._counts[subscription.filter]:
             del self._counts[subscription.filter]
             if not self.host.ended:
+                self.observer.interest(subscription.filter, False)
                 self.host.guard(self.router.unsubscribe, subscription.filter)
 
     def advertise(self, offered: str | Filter) -> None:
@@ -187,11 +209,14 @@ class Node:
         self._offered.discard(filter.type)
         self.host.guard(self.router.unadvertise, filter)
 
-    async def publish(self, event: Event, *, lifetime: float | None = None, wait: bool = True) -> Receipt:
+    async def publish(
+        self, event: Event, *, lifetime: float | None = None, wait: bool = True, size: int = 0
+    ) -> Receipt:
         """Publish an event and return its receipt.
 
         Waits while the router keeps too many unacknowledged events; with `wait=False` raises `Full` instead.
         After `lifetime` seconds the router stops sending it to those who have not acknowledged it.
+        Messages that carry it are padded as if the event had `size` bytes.
         """
         size = len(encode_event(event))
         if size > MOST_EVENT:
@@ -199,12 +224,13 @@ class Node:
         async with self._order:
             if event.type not in self._offered:
                 self.advertise(Filter.everything(event.type))
-            publication = Publication(self.id, self._numbers.take(), event, 0)
+            publication = Publication(self.id, self._numbers.take(), event, size)
             while self.host.guard(self.router.publish, publication) is Drop.TABLE_FULL:
                 if not wait:
                     raise Full("too many events are unacknowledged; try again later")
                 self._room.clear()
                 await self._room.wait()
+            self.observer.published(publication)
         self.published += 1
         receipt = Receipt(publication, self._without)
         if self._without is None:
@@ -260,16 +286,19 @@ class Node:
             return
         reason = self.host.guard(self.router.receive, message, sender, math.nan)
         if reason is not None:
-            self.host.drop(message, reason)
+            self.host.drop(message, reason, sender)
 
     def failed(self, token: Any, to: NodeId) -> None:
         """Tell the router that the link gave up on a message."""
         if isinstance(token, Message):
+            self.observer.failed(token, to, "retry_limit")
             self.host.guard(self.router.link_failed, token, to)
 
     def overflowed(self, token: Any, to: NodeId) -> None:
         """Count a message for which the link's queue had no room."""
         self.host.drops["queue_full"] += 1
+        if isinstance(token, Message):
+            self.observer.failed(token, to, "queue_full")
 
     def met(self, node: NodeId) -> None:
         """Greet a neighbour that was heard for the first time."""

@@ -78,11 +78,12 @@ def _describe(scenario: Scenario, protocol: str, seed: int, world: World, record
         kinds={
             kind: MessageKind(category, told.get(kind, "")) for kind, category in recorder.kinds().items()
         },
-        traits=_spell_traits(router.traits(parameters)),
+        traits=spell_traits(router.traits(parameters)),
     )
 
 
-def _spell_traits(traits: ProtocolTraits) -> dict[str, Any]:
+def spell_traits(traits: ProtocolTraits) -> dict[str, Any]:
+    """Return the traits of a protocol as plain values, without empty ones."""
     spelt = msgspec.structs.asdict(traits)
     told = {name: value for name, value in spelt.items() if value != ""}
     return {name: value.name.lower() if isinstance(value, Enum) else value for name, value in told.items()}

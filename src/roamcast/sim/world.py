@@ -58,7 +58,7 @@ class World:
         self.seed = seed
         self.recorder = recorder
         self.kernel = kernel.build(scenario, seed)
-        recorder.legs(**_legs(self.kernel, scenario.duration))
+        recorder.legs(**legs_columns(self.kernel, scenario.duration))
         self.kernel.start()
         self.kernel.record_losses(True)
         self.kernel.record_reasons(sum(1 << reason for reason in Drop if reason not in UNTOLD))
@@ -234,7 +234,7 @@ class World:
         self.kernel.forget()
 
 
-def _legs(world: _kernel.World, duration: float) -> dict[str, npt.NDArray[Any]]:
+def legs_columns(world: _kernel.World, duration: float) -> dict[str, npt.NDArray[Any]]:
     """Return the movement of all nodes as columns of the legs table, without legs of zero duration."""
     legs: dict[str, Any] = world.movement(duration)
     node, start = legs["node"], legs["time"]

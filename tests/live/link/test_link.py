@@ -10,6 +10,13 @@ from roamcast.live.errors import LiveError
 from roamcast.live.link.bearer import BroadcastBearer, InterfaceBearer, PeerBearer
 from roamcast.live.link.link import ATTEMPTS, MOST_WAITING, WINDOW, Link
 from roamcast.live.link.packets import MOST_PAYLOAD, Port
+from roamcast.live.link.peer import (
+    CONGESTED_BACKOFF,
+    FIRST_TIMEOUT,
+    MOST_TIMEOUT,
+    SLOWEST_TIMEOUT,
+    RoundTrip,
+)
 from roamcast.live.security.counters import FrameCounters
 from roamcast.live.security.frame import Opener, Refusal, Sealer
 from roamcast.live.security.keys import NetworkKey
@@ -109,6 +116,41 @@ def test_a_long_broadcast_is_repaired_by_its_neighbours():
         assert b.reassembly.bytes == 0
 
     run(story)
+
+
+def test_a_slow_neighbour_is_waited_for_if_it_is_heard():
+    """Acknowledgements take 80 ms: more than six short timeouts, if nothing else were heard."""
+
+    async def story():
+        medium = Medium()
+        a, told, b, _ = pair(medium)
+        medium.delay = 0.16
+        medium.random.random = lambda: 0.5
+        a.send(Port.ROUTER, b"first", 2, "first")
+        for _ in range(20):
+            b.broadcast(Port.ROUTER, b"still here")
+            await asyncio.sleep(0.02)
+        await until(lambda: not a.peers[2].inflight)
+        assert not told.failures
+        assert a.peers[2].round_trip.mean > 0.15
+        retried = a.counts["retried"]
+        a.send(Port.ROUTER, b"second", 2, "second")
+        await until(lambda: not a.peers[2].inflight)
+        assert a.counts["retried"] == retried and not told.failures
+
+    run(story)
+
+
+def test_an_acknowledgement_of_a_repeated_packet_measures_its_own_transmission():
+    trip = RoundTrip()
+    assert trip.timeout(1) == FIRST_TIMEOUT and trip.timeout(6) == MOST_TIMEOUT
+    assert trip.timeout(3, alive=True) == FIRST_TIMEOUT * CONGESTED_BACKOFF**2
+    assert trip.timeout(9, alive=True) == SLOWEST_TIMEOUT
+    for _ in range(50):
+        trip.measure(0.1)
+    assert 0.1 <= trip.timeout(1) <= trip.timeout(6) < 0.11
+    trip.measure(10.0)
+    assert trip.timeout(6) == SLOWEST_TIMEOUT
 
 
 def test_the_link_gives_up_on_a_neighbour_out_of_range_and_says_so_once():

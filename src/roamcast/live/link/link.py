@@ -12,9 +12,11 @@ from roamcast.live.link.bearer import Address, Bearer
 from roamcast.live.link.fragments import Reassembly, RepairStore, cut
 from roamcast.live.link.outbox import Outbox
 from roamcast.live.link.packets import (
+    ATTEMPT_SHIFT,
     MOST_ACKS,
     MOST_BODY,
     MOST_PAYLOAD,
+    NUMBER_MASK,
     Acks,
     Broadcast,
     Packet,
@@ -24,6 +26,7 @@ from roamcast.live.link.packets import (
     Unicast,
     UnicastPiece,
     read_packet,
+    with_attempt,
     write_packet,
 )
 from roamcast.live.link.peer import Peer, Transfer
@@ -160,12 +163,15 @@ class Link:
         self._watch(peer)
 
     def _transmit(self, peer: Peer, pending: Any) -> None:
-        pending.attempts += 1
-        pending.sent = self._loop.time()
-        pending.due = pending.sent + peer.round_trip.timeout(pending.attempts)
+        now = self._loop.time()
+        pending.sent.append(now)
+        alive = peer.heard > pending.sent[0]
+        pending.due = now + peer.round_trip.timeout(pending.attempts, alive)
         if pending.attempts > 1:
             self.counts["retried"] += 1
-        self.outbox.put(pending.body, peer.bearer, peer.address, pending.transfer.urgent)
+        self.outbox.put(
+            with_attempt(pending.body, pending.attempts), peer.bearer, peer.address, pending.transfer.urgent
+        )
 
     def _watch(self, peer: Peer) -> None:
         if peer.timer is None and peer.inflight and not self._closed:
@@ -277,7 +283,7 @@ class Link:
         if to != self._sealer.sender:
             return False
         self._acks.setdefault(peer.node, []).append(number)
-        new = peer.received.accept(number)
+        new = peer.received.accept(number & NUMBER_MASK)
         if not new:
             self.counts["repeated"] += 1
         return new
@@ -293,11 +299,12 @@ class Link:
     def _settle(self, peer: Peer, numbers: tuple[int, ...]) -> None:
         now = self._loop.time()
         for number in numbers:
-            pending = peer.inflight.pop(number, None)
+            pending = peer.inflight.pop(number & NUMBER_MASK, None)
             if pending is None:
                 continue
-            if pending.attempts == 1:
-                peer.round_trip.measure(now - pending.sent)
+            attempt = number >> ATTEMPT_SHIFT
+            if 0 < attempt <= pending.attempts:
+                peer.round_trip.measure(now - pending.sent[attempt - 1])
             pending.transfer.left -= 1
             peer.acknowledged = now
         if peer.timer is not None and not peer.inflight:

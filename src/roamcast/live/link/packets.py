@@ -25,6 +25,11 @@ _NUMBER = Struct(">Q")
 _PART = Struct(">IBB")
 _REPAIR_OF = Struct(">BII")
 
+ATTEMPT_SHIFT = 56
+"The highest byte of a unicast packet's number counts its transmissions, and the acknowledgement repeats it."
+NUMBER_MASK = (1 << ATTEMPT_SHIFT) - 1
+_ATTEMPT_AT = _TO.size
+
 PIECE_BYTES = MOST_BODY - _TO_NUMBER.size - _PART.size
 "Bytes of a payload in one fragment."
 MOST_PIECES = 255
@@ -108,6 +113,11 @@ def write_packet(packet: Packet) -> bytes:
             return _TO_NUMBER.pack(_UNICAST_PIECE, to, number) + _PART.pack(message, index, count) + payload
         case Repair(to, message, missing):
             return _REPAIR_OF.pack(_REPAIR, to, message) + bytes(missing)
+
+
+def with_attempt(body: bytes, attempt: int) -> bytes:
+    """Return a unicast packet in bytes as its `attempt`-th transmission, from 1."""
+    return body[:_ATTEMPT_AT] + bytes((attempt & 0xFF,)) + body[_ATTEMPT_AT + 1 :]
 
 
 def read_packet(body: bytes) -> Packet:

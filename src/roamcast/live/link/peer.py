@@ -17,8 +17,12 @@ FIRST_TIMEOUT = 0.03
 "Seconds until the first retry to a neighbour whose round trip was not measured yet."
 LEAST_TIMEOUT = 0.015
 MOST_TIMEOUT = 0.03
+"Seconds between retries at most, if the measured round trip is not longer."
+SLOWEST_TIMEOUT = 0.5
 "Seconds between retries at most; longer round trips are not waited for, so that a lost neighbour is noticed."
 BACKOFF = 1.5
+CONGESTED_BACKOFF = 2.0
+"As `BACKOFF`, to a neighbour that is heard and does not acknowledge."
 UNICAST_HEADER = 13
 "Bytes of a unicast packet besides its payload."
 
@@ -33,17 +37,23 @@ class RoundTrip:
         self._deviation = 0.0
 
     def measure(self, seconds: float) -> None:
-        """Take a round trip of a packet that was sent once."""
+        """Take the time from a transmission to its acknowledgement."""
         if self.mean is None:
             self.mean, self._deviation = seconds, seconds / 2
         else:
             self._deviation += (abs(self.mean - seconds) - self._deviation) / 4
             self.mean += (seconds - self.mean) / 8
 
-    def timeout(self, attempt: int) -> float:
-        """Return the seconds to wait for an acknowledgement after the `attempt`-th transmission, from 1."""
-        base = FIRST_TIMEOUT if self.mean is None else self.mean + 4 * self._deviation
-        return min(max(base, LEAST_TIMEOUT) * BACKOFF ** (attempt - 1), MOST_TIMEOUT)
+    def timeout(self, attempt: int, alive: bool = False) -> float:
+        """Return the seconds to wait for an acknowledgement after the `attempt`-th transmission, from 1.
+
+        `alive`: the neighbour was heard after the first transmission, so the medium is congested or loses
+        frames, and the neighbour is not gone.
+        """
+        base = max(FIRST_TIMEOUT if self.mean is None else self.mean + 4 * self._deviation, LEAST_TIMEOUT)
+        if alive:
+            return min(base * CONGESTED_BACKOFF ** (attempt - 1), SLOWEST_TIMEOUT)
+        return min(base * BACKOFF ** (attempt - 1), max(base, MOST_TIMEOUT), SLOWEST_TIMEOUT)
 
 
 class Transfer:
@@ -63,13 +73,19 @@ class Transfer:
 class Pending:
     """A packet that was not acknowledged yet."""
 
-    __slots__ = ("attempts", "body", "due", "sent", "transfer")
+    __slots__ = ("body", "due", "sent", "transfer")
 
     def __init__(self, transfer: Transfer, body: bytes) -> None:
         self.transfer = transfer
         self.body = body
-        self.attempts = 0
-        self.sent = self.due = 0.0
+        self.sent: list[float] = []
+        "When it was transmitted [s]."
+        self.due = 0.0
+
+    @property
+    def attempts(self) -> int:
+        """How often it was transmitted."""
+        return len(self.sent)
 
 
 class Peer:

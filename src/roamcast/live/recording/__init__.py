@@ -1,0 +1,1 @@
+"""Facts of live nodes: observers of a node, and segments of facts on disk."""

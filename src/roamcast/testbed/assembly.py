@@ -1,0 +1,139 @@
+"""The facts of a testbed run, from the medium's records and the segments of the nodes.
+
+Live ids become the scenario's node numbers. Repetitions of a datagram by the live link are one transmission
+with several attempts, as retries of the MAC are in the simulator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.schema import EventType
+from roamcast.facts.schema import TABLES
+from roamcast.facts.tables import from_rows
+from roamcast.routing.router import NodeId
+from roamcast.sim.oracle import Oracle
+from roamcast.sim.world import LINK_CAUSES
+from roamcast.testbed.frames import Carried
+from roamcast.testbed.schedule import NodeSchedule
+
+RETRIED = "retry_limit"
+"A cause of the MAC that is no loss here: the live link sends again."
+
+
+def read_segments(folder: Path, table: str, numbers: Mapping[NodeId, int]) -> pa.Table:
+    """Return the rows of all nodes, sorted by time, with scenario numbers instead of ids."""
+    files = sorted((folder / table).glob("*.parquet"))
+    schema = TABLES[table]
+    rows = [pq.read_table(file).cast(schema) for file in files]
+    whole = pa.concat_tables(rows).unify_dictionaries().combine_chunks() if rows else schema.empty_table()
+    whole = renumber(whole, numbers)
+    return whole.take(pc.sort_indices(whole["time"])) if "time" in schema.names else whole
+
+
+def renumber(rows: pa.Table, numbers: Mapping[NodeId, int]) -> pa.Table:
+    """Return a table with scenario numbers instead of live ids."""
+    ids = np.array(sorted(numbers), np.int64)
+    new = np.array([numbers[id] for id in sorted(numbers)], np.int64)
+
+    def number(column: Any) -> Any:
+        place = np.minimum(np.searchsorted(ids, column), len(ids) - 1)
+        return np.where(ids[place] == column, new[place], -1)
+
+    for index, field in enumerate(rows.schema):
+        if field.name in ("node", "publisher", "peer", "to"):
+            column = number(rows[field.name].to_numpy().astype(np.int64))
+        elif field.name == "publication":
+            old = rows[field.name].to_numpy()
+            column = np.where(old < 0, -1, number(old >> 32) << 32 | old & 0xFFFFFFFF)
+        else:
+            continue
+        rows = rows.set_column(index, field, pa.array(column).cast(field.type))
+    return rows
+
+
+def end_interests(interests: pa.Table, schedules: Sequence[NodeSchedule], duration: float) -> pa.Table:
+    """Return the interests, with the end of those that a crashed node had."""
+    rows = list(zip(*(interests[name].to_pylist() for name in interests.column_names), strict=True))
+    for own in schedules:
+        for start, end in own.lives:
+            if end < duration:
+                mine = [row for row in rows if row[1] == own.node and start <= row[0] < end]
+                held = {row[2]: row[3] for row in mine}
+                rows += [(end, own.node, wanted, False) for wanted, begins in held.items() if begins]
+    return from_rows("interests", sorted(rows, key=lambda row: row[0]))
+
+
+def expect(publications: pa.Table, interests: pa.Table, types: Mapping[str, EventType]) -> pa.Table:
+    """Return the expectations: for each publication the nodes whose interests matched at its time."""
+    oracle = Oracle()
+    filters: dict[str, Filter] = {}
+    changes = list(zip(*(interests[name].to_pylist() for name in interests.column_names), strict=True))
+    rows: list[tuple[int, int]] = []
+    place = 0
+    for id, time, publisher, event in zip(
+        *(publications[name].to_pylist() for name in ("publication", "time", "publisher", "event")),
+        strict=True,
+    ):
+        while place < len(changes) and changes[place][0] <= time:
+            _, node, text, begins = changes[place]
+            wanted = filters.setdefault(text, Filter.parse(text, types))
+            (oracle.add if begins else oracle.remove)(node, wanted)
+            place += 1
+        rows += [(id, node) for node in oracle.expected(Event.from_json(event, types), publisher)]
+    return from_rows("expectations", rows)
+
+
+def transmissions(
+    records: Mapping[str, Any], carried: Sequence[Carried], numbers: Mapping[NodeId, int]
+) -> pa.Table:
+    """Return the transmissions, from the kernel's records of datagrams."""
+    merged: dict[tuple[int, ...], list[Any]] = {}
+    columns = (records[name].tolist() for name in _SENT)
+    for time, node, to, datagram, attempts, failed, airtime in zip(*columns, strict=True):
+        told = carried[datagram]
+        key = told.transfer or (datagram,)
+        found = merged.get(key)
+        if found is None:
+            addressed = to if told.to is None else numbers.get(told.to, -1)
+            about = _renumber_publication(told.publication, numbers)
+            told_row = (told.category, told.kind, about, told.size)
+            merged[key] = [time, node, addressed, *told_row, attempts, bool(failed), airtime]
+        else:  # the live link has repeated it
+            found[7] = min(found[7] + attempts, np.iinfo(np.int16).max)
+            found[8] = bool(failed)
+            found[9] += airtime
+    return from_rows("transmissions", sorted(merged.values(), key=lambda row: row[0]))
+
+
+_SENT = ("time", "node", "to", "publication", "attempts", "failed", "airtime")
+"Columns of the kernel's transmissions; publication is the number of the datagram."
+
+
+def lost_frames(
+    records: Mapping[str, Any], carried: Sequence[Carried], numbers: Mapping[NodeId, int]
+) -> pa.Table:
+    """Return the drops by radio and MAC, from the kernel's records of datagrams."""
+    rows = []
+    columns = (records[name].tolist() for name in ("time", "node", "peer", "publication", "cause"))
+    for time, node, peer, datagram, code in zip(*columns, strict=True):
+        told, cause = carried[datagram], LINK_CAUSES[code]
+        if cause != RETRIED:
+            about = _renumber_publication(told.publication, numbers)
+            rows.append((time, node, peer, told.category, told.kind, about, cause))
+    return from_rows("drops", rows)
+
+
+def _renumber_publication(id: int, numbers: Mapping[NodeId, int]) -> int:
+    if id < 0:
+        return -1
+    return numbers.get(id >> 32, -1) << 32 | id & 0xFFFFFFFF

@@ -11,15 +11,21 @@ import pytest
 
 from roamcast.errors import UserError
 from roamcast.live.config import Config, read_config
+from roamcast.live.gateway.settings import MqttSettings
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "live.md").read_text()
 
 
 def test_the_page_lists_every_key_of_the_configuration():
-    table = PAGE[PAGE.index("## Configuration") : PAGE.index("## State")]
+    assert _keys("## Configuration", "## MQTT") == set(Config.model_fields)
+    assert _keys("## MQTT", "## State") == set(MqttSettings.model_fields)
+
+
+def _keys(begin, end):
+    table = PAGE[PAGE.index(begin) : PAGE.index(end)]
     cells = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", table, re.MULTILINE)
-    assert {key for cell in cells for key in re.findall(r"`(\w+)`", cell)} == set(Config.model_fields)
+    return {key for cell in cells for key in re.findall(r"`(\w+)`", cell)}
 
 
 def test_three_terminals_as_written(tmp_path):

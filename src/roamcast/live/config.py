@@ -15,6 +15,7 @@ from roamcast.content.schema import EventType
 from roamcast.errors import UserError
 from roamcast.files import check_depth, read_text
 from roamcast.live.errors import LiveError
+from roamcast.live.gateway.settings import MqttSettings
 from roamcast.live.link.bearer import Address, Bearer, BroadcastBearer, InterfaceBearer, PeerBearer
 from roamcast.live.security.keys import NetworkKey, read_key
 from roamcast.routing import catalogue
@@ -64,6 +65,19 @@ class Config(BaseModel):
     "Event types by name, each with its fields, as in scenario files."
     control: Path | None = None
     "The Unix socket for `roamcast publish`, `subscribe` and `top`."
+    mqtt: MqttSettings | None = None
+    "The MQTT broker beside this node."
+    metrics: str | None = None
+    "An address with a port for Prometheus, as 127.0.0.1:9464."
+    facts: Path | None = None
+    "The folder for facts, which `roamcast watch` reads."
+
+    @field_validator("metrics")
+    @classmethod
+    def _check_metrics(cls, address: str | None) -> str | None:
+        if address is not None:
+            parse_address(address)
+        return address
 
     @field_validator("peers")
     @classmethod
@@ -124,15 +138,22 @@ def read_config(path: Path) -> Config:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise LiveError(f"{path}: not TOML: {error}") from None
-    for key in ("key", "state", "control"):
-        if isinstance(data.get(key), str):
-            data[key] = path.parent / data[key]
+    _locate(data, ("key", "state", "control", "facts"), path.parent)
+    if isinstance(data.get("mqtt"), dict):
+        _locate(data["mqtt"], ("password", "ca"), path.parent)
     try:
         return Config.model_validate(data, context=FROM_FILE)
     except ValidationError as error:
         raise LiveError(f"{path}: {_first(error, Config.model_fields)}") from None
     except UserError as error:
         raise LiveError(f"{path}: {error}") from None
+
+
+def _locate(data: dict[str, Any], keys: Iterable[str], folder: Path) -> None:
+    """Make paths relative to a folder."""
+    for key in keys:
+        if isinstance(data.get(key), str):
+            data[key] = folder / data[key]
 
 
 def _first(error: ValidationError, known: Iterable[str]) -> str:

@@ -86,6 +86,8 @@ class Node:
         self._room = asyncio.Event()
         self._saving: asyncio.TimerHandle | None = None
         self.published = self.delivered = self.malformed = 0
+        self.reports: dict[str, Callable[[], dict[str, Any]]] = {}
+        "Reports of parts beside the node, for `roamcast top`, by name."
         self.id: NodeId
         self.host: LiveHost
         self.link: Link
@@ -142,6 +144,7 @@ class Node:
             raise
         self.greeting.start()
         self._save()
+        self.observer.started(self.id, self._state.incarnation)
         self.host.guard(self.router.start)
         return self
 
@@ -175,11 +178,16 @@ class Node:
         """Return the filter of a subscription in XPath over the known types."""
         return wanted if isinstance(wanted, Filter) else Filter.parse(wanted, self.types.by_name)
 
-    def subscribe(self, wanted: str | Filter) -> Subscription:
-        """Subscribe; the subscription is an asynchronous iterator of events."""
+    def subscribe(
+        self, wanted: str | Filter, taker: Callable[[Publication], None] | None = None
+    ) -> Subscription:
+        """Subscribe; the subscription is an asynchronous iterator of events.
+
+        With a `taker`, each event is given to it instead, before the router acknowledges the event.
+        """
         filter = self.parse(wanted)
         self.types.add(filter.type)
-        subscription = Subscription(filter, self._unsubscribe)
+        subscription = Subscription(filter, self._unsubscribe, taker=taker)
         self._subscriptions.append(subscription)
         self._counts[filter] += 1
         if self._counts[filter] == 1:

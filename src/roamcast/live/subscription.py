@@ -18,8 +18,16 @@ MOST_EVENTS = 65_536
 class Subscription:
     """An asynchronous iterator of events; `async with` or `close` ends the subscription."""
 
-    def __init__(self, wanted: Filter, end: Callable[[Subscription], None], most: int = MOST_EVENTS) -> None:
+    def __init__(
+        self,
+        wanted: Filter,
+        end: Callable[[Subscription], None],
+        most: int = MOST_EVENTS,
+        taker: Callable[[Publication], None] | None = None,
+    ) -> None:
+        """With a `taker`, events are given to it at once, and the iterator has none."""
         self.filter = wanted
+        self._taker = taker
         self.dropped = 0
         "Events that the application did not take in time."
         self._end = end
@@ -31,6 +39,9 @@ class Subscription:
     def deliver(self, publication: Publication) -> None:
         """Take an event that matches."""
         if self._closed:
+            return
+        if self._taker is not None:
+            self._taker(publication)
             return
         if len(self._publications) >= self._most:
             self._publications.popleft()

@@ -44,4 +44,5 @@ def view(node: Node) -> dict[str, Any]:
         "drops": dict(node.host.drops),
         "malformed": node.malformed,
         "router_errors": node.host.errors,
+        **{name: report() for name, report in node.reports.items()},
     }

@@ -266,6 +266,13 @@ class Router:
         """Return the number of receivers that have not acknowledged the publication with this id."""
         return 0
 
+    def known_receivers(self, event: Event) -> int:
+        """Return the number of nodes to which `event` would be addressed if it were published now.
+
+        Only routers with the guarantee UNTIL_ACKNOWLEDGED know it; others return 0.
+        """
+        return 0
+
     def abandon(self, publication: int) -> None:
         """Stop sending the publication with this id, because its lifetime has ended."""
 

@@ -10,7 +10,6 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -18,7 +17,8 @@ from roamcast.facts.tracks import Tracks
 from roamcast.live.config import Config
 from roamcast.live.link.bearer import Address, Bearer
 from roamcast.live.node import Node
-from roamcast.live.recording.stream import FactsStream, NodeDescription
+from roamcast.live.recording.session import describe
+from roamcast.live.recording.stream import FactsStream
 from roamcast.live.subscription import Subscription
 from roamcast.routing.router import NodeId, Position, Publication, Velocity
 from roamcast.testbed.schedule import NodeSchedule
@@ -99,7 +99,7 @@ async def _live(task: NodeTask, schedule: NodeSchedule, life: int) -> None:
     await asyncio.sleep(max(begins - task.now(), 0.0))
     track = _Track(task.tracks, schedule.node, task.now) if task.grants_location else None
     async with Node(task.config, [task.bearer()], stream, track) as node:
-        stream.describe(_describe(node, task))
+        stream.describe(describe(node, task.now()))
         if task.audience is not None:
             node.router.audience = task.audience
         if task.position_of is not None:
@@ -173,19 +173,6 @@ class _Track:
         x, y = map(float, self._tracks.position(self._node, now))
         later = self._tracks.position(self._node, now + 0.1)
         return Position(x, y), Velocity((float(later[0]) - x) / 0.1, (float(later[1]) - y) / 0.1)
-
-
-def _describe(node: Node, task: NodeTask) -> NodeDescription:
-    parameters: dict[str, Any] = node.router.parameters.model_dump(mode="json")
-    return NodeDescription(
-        node=node.id,
-        name=task.config.name,
-        incarnation=node.incarnation,
-        protocol=task.config.protocol,
-        parameters=parameters,
-        types=task.config.types,
-        start=task.now(),
-    )
 
 
 async def _measure_lag(loop: asyncio.AbstractEventLoop, lags: list[float]) -> None:

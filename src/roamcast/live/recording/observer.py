@@ -9,6 +9,9 @@ from roamcast.routing.router import Drop, Message, NodeId, Publication
 class NodeObserver:
     """The base class: ignores everything."""
 
+    def started(self, node: NodeId, incarnation: int) -> None:
+        """Note that the node starts; the first call."""
+
     def published(self, publication: Publication) -> None:
         """Note that the application published an event."""
 

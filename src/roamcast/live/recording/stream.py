@@ -60,10 +60,13 @@ class FactsStream(NodeObserver):
         self._name = ""
         self._task: asyncio.Task[None] | None = None
 
+    def started(self, node: NodeId, incarnation: int) -> None:
+        """Name the segments after the node."""
+        self._node = node
+        self._name = f"{node}-{incarnation}"
+
     def describe(self, description: NodeDescription) -> None:
-        """Write the description of the node; segments are named after it."""
-        self._node = description.node
-        self._name = f"{description.node}-{description.incarnation}"
+        """Write the description of the node."""
         folder = self.folder / NODES
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -74,6 +77,10 @@ class FactsStream(NodeObserver):
             hidden.replace(folder / f"{self._name}.json")
         except OSError as error:
             raise UserError(f"{self.folder}: cannot write facts: {error.strerror or error}") from None
+
+    def report(self) -> dict[str, Any]:
+        """Return counters for `roamcast top`."""
+        return {"segments": self._segment, "lost": self.lost}
 
     def start(self, every: float = EVERY) -> None:
         """Write a segment every so many seconds, in a thread."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
+from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.raft.messages import (
     EditionAck,
@@ -257,6 +258,10 @@ class RaftPublisher:
         recorded."""
         while len(self.events) > self.parameters.unacknowledged_events:
             self.give_up(min(self.events), Drop.TABLE_FULL)
+
+    def known_receivers(self, event: Event) -> int:
+        """Return the number of subscribers whose filters match an event."""
+        return sum(session.matches(event) for session in self.sessions.values())
 
     def unacknowledged(self, sequence: int) -> int:
         """Return how many subscribers have yet to acknowledge an event."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.advertising import Advertising
 from roamcast.routing.cbr.messages import Advert
@@ -176,6 +177,10 @@ class RaftCbr(Advertising):
     def unacknowledged(self, publication: int) -> int:
         """Return how many subscribers have yet to acknowledge a publication."""
         return self.publishing.unacknowledged(publication & 0xFFFFFFFF)
+
+    def known_receivers(self, event: Event) -> int:
+        """Return the number of subscribers whose filters match an event."""
+        return self.publishing.known_receivers(event)
 
     def abandon(self, publication: int) -> None:
         """Stop retransmitting a publication to the subscribers that have not acknowledged it."""

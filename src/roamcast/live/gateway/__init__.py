@@ -1,0 +1,1 @@
+"""The MQTT gateway: a live node as a client of a broker."""

@@ -1,0 +1,1 @@
+"""Monitoring of a live node by other programs."""

@@ -3,8 +3,9 @@
 import numpy as np
 
 from roamcast.content.declare import declare_type
+from roamcast.facts.segments import expect, renumber
 from roamcast.facts.tables import from_rows
-from roamcast.testbed.assembly import end_interests, expect, renumber, transmissions
+from roamcast.testbed.assembly import end_interests, transmissions
 from roamcast.testbed.frames import Carried
 from roamcast.testbed.schedule import NodeSchedule
 

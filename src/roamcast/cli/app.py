@@ -54,6 +54,7 @@ COMMANDS: dict[str, Command] = {
     "publish": Command("roamcast.cli.publish", "Publish an event on a live node."),
     "subscribe": Command("roamcast.cli.subscribe", "Print the events that a live node receives."),
     "top": Command("roamcast.cli.top", "Show neighbours, routes and counters of a live node."),
+    "watch": Command("roamcast.cli.watch_live", "Show metrics of a live network while it runs."),
     "testbed": Command("roamcast.cli.testbed", "Run one scenario on live nodes, one process each."),
     "key": Command("roamcast.cli.key", "Create and show network keys of live nodes."),
 }

@@ -7,58 +7,19 @@ with several attempts, as retries of the MAC are in the simulator.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from roamcast.content.event import Event
-from roamcast.content.filter import Filter
-from roamcast.content.schema import EventType
-from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import from_rows
 from roamcast.routing.router import NodeId
-from roamcast.sim.oracle import Oracle
 from roamcast.sim.world import LINK_CAUSES
 from roamcast.testbed.frames import Carried
 from roamcast.testbed.schedule import NodeSchedule
 
 RETRIED = "retry_limit"
 "A cause of the MAC that is no loss here: the live link sends again."
-
-
-def read_segments(folder: Path, table: str, numbers: Mapping[NodeId, int]) -> pa.Table:
-    """Return the rows of all nodes, sorted by time, with scenario numbers instead of ids."""
-    files = sorted((folder / table).glob("*.parquet"))
-    schema = TABLES[table]
-    rows = [pq.read_table(file).cast(schema) for file in files]
-    whole = pa.concat_tables(rows).unify_dictionaries().combine_chunks() if rows else schema.empty_table()
-    whole = renumber(whole, numbers)
-    return whole.take(pc.sort_indices(whole["time"])) if "time" in schema.names else whole
-
-
-def renumber(rows: pa.Table, numbers: Mapping[NodeId, int]) -> pa.Table:
-    """Return a table with scenario numbers instead of live ids."""
-    ids = np.array(sorted(numbers), np.int64)
-    new = np.array([numbers[id] for id in sorted(numbers)], np.int64)
-
-    def number(column: Any) -> Any:
-        place = np.minimum(np.searchsorted(ids, column), len(ids) - 1)
-        return np.where(ids[place] == column, new[place], -1)
-
-    for index, field in enumerate(rows.schema):
-        if field.name in ("node", "publisher", "peer", "to"):
-            column = number(rows[field.name].to_numpy().astype(np.int64))
-        elif field.name == "publication":
-            old = rows[field.name].to_numpy()
-            column = np.where(old < 0, -1, number(old >> 32) << 32 | old & 0xFFFFFFFF)
-        else:
-            continue
-        rows = rows.set_column(index, field, pa.array(column).cast(field.type))
-    return rows
 
 
 def end_interests(interests: pa.Table, schedules: Sequence[NodeSchedule], duration: float) -> pa.Table:
@@ -71,26 +32,6 @@ def end_interests(interests: pa.Table, schedules: Sequence[NodeSchedule], durati
                 held = {row[2]: row[3] for row in mine}
                 rows += [(end, own.node, wanted, False) for wanted, begins in held.items() if begins]
     return from_rows("interests", sorted(rows, key=lambda row: row[0]))
-
-
-def expect(publications: pa.Table, interests: pa.Table, types: Mapping[str, EventType]) -> pa.Table:
-    """Return the expectations: for each publication the nodes whose interests matched at its time."""
-    oracle = Oracle()
-    filters: dict[str, Filter] = {}
-    changes = list(zip(*(interests[name].to_pylist() for name in interests.column_names), strict=True))
-    rows: list[tuple[int, int]] = []
-    place = 0
-    for id, time, publisher, event in zip(
-        *(publications[name].to_pylist() for name in ("publication", "time", "publisher", "event")),
-        strict=True,
-    ):
-        while place < len(changes) and changes[place][0] <= time:
-            _, node, text, begins = changes[place]
-            wanted = filters.setdefault(text, Filter.parse(text, types))
-            (oracle.add if begins else oracle.remove)(node, wanted)
-            place += 1
-        rows += [(id, node) for node in oracle.expected(Event.from_json(event, types), publisher)]
-    return from_rows("expectations", rows)
 
 
 def transmissions(

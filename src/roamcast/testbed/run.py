@@ -20,6 +20,7 @@ import pyarrow as pa
 from roamcast import __version__
 from roamcast.content.declare import write_type
 from roamcast.facts.schema import TABLES
+from roamcast.facts.segments import expect, read_segments
 from roamcast.facts.tables import Facts, MessageKind, RunManifest, from_rows
 from roamcast.facts.tracks import Tracks
 from roamcast.live.config import Config
@@ -230,7 +231,7 @@ class Testbed:
         reader = FrameReader(self.config(0).network_key(), self._router.messages, types.values())
         carried = reader.read(self.medium.sent)
         tables: dict[str, pa.Table] = {
-            name: assembly.read_segments(self.folder, name, numbers)
+            name: read_segments(self.folder, name, numbers)
             for name in ("publications", "deliveries", "interests", "states", "tables")
         }
         sent: Mapping[str, Any] = self.medium.world.transmissions()
@@ -238,11 +239,11 @@ class Testbed:
         tables["transmissions"] = assembly.transmissions(sent, carried, numbers)
         drops = [
             assembly.lost_frames(lost, carried, numbers),
-            assembly.read_segments(self.folder, "drops", numbers),
+            read_segments(self.folder, "drops", numbers),
         ]
         tables["drops"] = pa.concat_tables(drops).unify_dictionaries().sort_by("time")
         tables["interests"] = assembly.end_interests(tables["interests"], self.schedules, scenario.duration)
-        tables["expectations"] = assembly.expect(tables["publications"], tables["interests"], types)
+        tables["expectations"] = expect(tables["publications"], tables["interests"], types)
         tables["requests"] = from_rows("requests", [])
         tables["legs"] = self._legs
         return Facts(self._manifest(carried), {name: tables[name] for name in TABLES})

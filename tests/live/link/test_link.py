@@ -166,7 +166,7 @@ def test_the_link_gives_up_on_a_neighbour_out_of_range_and_says_so_once():
         a.send(Port.ROUTER, bytes(5000), 2, "long")
         await until(lambda: len(told.failures) == 2)
         assert sorted(told.failures) == [("long", 2), ("short", 2)]
-        assert len(medium.sent) == 6 * ATTEMPTS
+        assert len(medium.sent) == 6 + (ATTEMPTS - 1)  # only the oldest packet is repeated
         assert not a.peers[2].inflight and not a.peers[2].ready
 
     run(story)

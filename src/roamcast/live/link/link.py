@@ -153,7 +153,7 @@ class Link:
         return [] if peer is None else [transfer.token for transfer in peer.take_back()]
 
     def _pump(self, peer: Peer) -> None:
-        while len(peer.inflight) < WINDOW:
+        while len(peer.inflight) < WINDOW and not peer.suspect_at(self._loop.time()):
             found = peer.next_packet()
             if found is None:
                 break
@@ -182,15 +182,24 @@ class Link:
         peer.timer = None
         now = self._loop.time()
         failed: list[Transfer] = []
-        for pending in list(peer.inflight.values()):
+        suspect = peer.suspect_at(now)
+        for place, pending in enumerate(list(peer.inflight.values())):
             if pending.due > now or pending.transfer.ended:
+                continue
+            if suspect and place:
+                pending.due = next(iter(peer.inflight.values())).due  # the first packet is the probe
                 continue
             most = ATTEMPTS if now - peer.acknowledged > ALIVE else 3 * ATTEMPTS
             if pending.attempts < most:
                 self._transmit(peer, pending)
-            else:
-                peer.abandon(pending.transfer)
-                failed.append(pending.transfer)
+                continue
+            gone = list(peer.inflight.values()) if suspect else [pending]
+            for each in gone:
+                if not each.transfer.ended:
+                    peer.abandon(each.transfer)
+                    failed.append(each.transfer)
+            if suspect:
+                break
         for transfer in failed:
             peer.failures += 1
             self.counts["failed"] += 1

@@ -159,6 +159,17 @@ class Peer:
         self._next += 1
         return self._next
 
+    def suspect_at(self, now: float) -> bool:
+        """Return whether the oldest packet is overdue, and nothing was acknowledged since it was first sent.
+
+        Only that packet is then repeated: on a radio, each copy to a neighbour that is gone costs all retries
+        of the MAC, and everything behind it waits.
+        """
+        oldest = next(iter(self.inflight.values()), None)
+        if oldest is None or self.acknowledged >= oldest.sent[0]:
+            return False
+        return oldest.attempts > 1 or oldest.due <= now
+
     def abandon(self, transfer: Transfer) -> None:
         """Forget all packets of a transfer."""
         transfer.ended = True

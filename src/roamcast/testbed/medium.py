@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import selectors
 import socket
+import struct
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -27,6 +28,8 @@ UDP_HEADER = 8
 TICK = 0.0005
 "Seconds between two looks at the clock while frames are under way."
 IDLE_TICK = 0.004
+INPUT_DELAY = 0.001
+"Seconds from the arrival of a datagram, by the system's timestamp, to the queue of its node."
 DRAIN = 64
 LONGEST_READ = 2048
 BUFFER = 1 << 20
@@ -103,7 +106,7 @@ class Medium:
         for to, each in enumerate((self._common, *self._sockets)):
             self._selector.register(each, selectors.EVENT_READ, to - 1)
         self.sent: list[SentDatagram] = []
-        self._start = 0.0
+        self._start = self._clock = 0.0
         self._allowed = allowed
         self._busy_until = 0.0
         self._handed: list[float] = []
@@ -124,6 +127,7 @@ class Medium:
     def run(self, start: float, until: float, each_tick: Callable[[float], object]) -> None:
         """Carry datagrams from `start` on the monotonic clock for `until` seconds."""
         self._start = start
+        self._clock = time.monotonic() - time.time()
         while (now := time.monotonic() - start) < until:
             self.world.run_until(max(now, 0.0))
             each_tick(now)
@@ -133,26 +137,33 @@ class Medium:
         self.world.run_until(until)
 
     def _read(self, source: Any, to: NodeId) -> None:
+        """Hand datagrams to the kernel, in the distances in which they came.
+
+        Those that are read together would otherwise be sent at once, and collide.
+        """
         for _ in range(DRAIN):
             try:
-                data, address = source.recvfrom(LONGEST_READ)
+                data, told, _, address = source.recvmsg(LONGEST_READ, _ANCILLARY)
             except BlockingIOError:
                 return
             node = self._numbers.get(address)
-            if node is None or not self.world.radio_on(node):
+            sent = _timestamp(told) + self._clock - self._start
+            if node is None or sent < 0:
                 continue
-            now = time.monotonic() - self._start
-            if now < 0:
-                continue
-            self.world.run_until(now)
-            self._busy_until = now + 0.02
-            message = MediumFrame(data, len(self.sent))
-            self.sent.append(SentDatagram(now, node, to, data))
-            self.world.enter(node)
-            if to < 0:
-                self._hosts[node].broadcast(message)
-            else:
-                self._hosts[node].send(message, to)
+            due = max(sent + INPUT_DELAY, self.world.now())
+            self._busy_until = due + 0.02
+            self.world.call_at(due, self._post, node, to, data)
+
+    def _post(self, node: NodeId, to: NodeId, data: bytes) -> None:
+        if not self.world.radio_on(node):
+            return
+        message = MediumFrame(data, len(self.sent))
+        self.sent.append(SentDatagram(self.world.now(), node, to, data))
+        self.world.enter(node)
+        if to < 0:
+            self._hosts[node].broadcast(message)
+        else:
+            self._hosts[node].send(message, to)
 
     def hand_on(self, message: MediumFrame, sender: NodeId, to: NodeId) -> None:
         """Give a received frame to a node, from the address of its sender."""
@@ -177,8 +188,23 @@ class Medium:
         self.world.close()
 
 
+_SO_TIMESTAMPNS = 35
+_TIMESPEC = struct.Struct("@qq")
+_ANCILLARY = socket.CMSG_SPACE(_TIMESPEC.size)
+
+
+def _timestamp(told: list[tuple[int, int, bytes]]) -> float:
+    """Return when the system received a datagram, on the clock of `time.time`."""
+    for level, kind, data in told:
+        if level == socket.SOL_SOCKET and kind == _SO_TIMESTAMPNS and len(data) == _TIMESPEC.size:
+            seconds, nanoseconds = _TIMESPEC.unpack(data)
+            return float(seconds + nanoseconds / 1e9)
+    return time.time()
+
+
 def _bind() -> socket.socket:
     bound = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    bound.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
     bound.bind((LOOPBACK, 0))
     bound.setblocking(False)

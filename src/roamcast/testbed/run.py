@@ -92,7 +92,7 @@ class Testbed:
         self._legs = pa.table(legs_columns(self.medium.world, scenario.duration)).cast(TABLES["legs"])
         self._tracks = Tracks(self._legs, scenario.count)
         self.schedules = schedules(scenario, seed, self._tracks)
-        self.ids = [self._identify(node) for node in range(scenario.count)]
+        self.ids = self._identify(scenario.count)
         self.numbers: dict[NodeId, int] = {id: node for node, id in enumerate(self.ids)}
         if len(self.numbers) < len(self.ids):
             raise TestbedError("two nodes have drawn the same id; run again")
@@ -103,9 +103,18 @@ class Testbed:
     def _state(self, node: int) -> Path:
         return self.folder / f"state-{node}"
 
-    def _identify(self, node: int) -> NodeId:
-        self._state(node).mkdir(mode=0o700)
-        return Identity.load(self._state(node) / "identity").node
+    def _identify(self, count: int) -> list[NodeId]:
+        """Write the identities of all nodes and return their ids, in the order of the nodes.
+
+        Routers break ties by node id: with another order they choose other relays than in the simulator.
+        """
+        drawn = self.folder / "identities"
+        drawn.mkdir()
+        files = sorted((Identity.load(drawn / str(n)).node, drawn / str(n)) for n in range(count))
+        for node, (_, file) in enumerate(files):
+            self._state(node).mkdir(mode=0o700)
+            file.rename(self._state(node) / "identity")
+        return [id for id, _ in files]
 
     def config(self, node: int) -> Config:
         """Return the configuration of a node: the scenario's parameters, and its types."""

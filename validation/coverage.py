@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
+from roamcast.report.comparing.more_seeds import PairedDifferences, seeds_to_tell_apart
 from roamcast.report.ranking import eliminate
 from roamcast.results.intervals import p_value, quotient_interval, share_interval, student
 
@@ -32,6 +33,8 @@ BEYOND = 0.2
 "A correlation for which the page promises nothing."
 TRIALS = (100, 2000)
 RIVALS = (2, 3, 4, 8)
+LONGEST = 10_000
+"Seeds above which a number told is not tried."
 
 
 def draw_rates(
@@ -187,6 +190,49 @@ def quotients() -> Iterator[str]:
         yield f"| {spread:g} | {' | '.join(cells)} |"
 
 
+def decide(
+    random: np.random.Generator, effect: float, seeds: int, draws: int
+) -> tuple[list[int], float, float]:
+    """Seeds that are said to decide a tie of two protocols that differ by `effect` deviations.
+
+    Returns the numbers of seeds told, the share of ties for which one is told, and the share of these that as
+    many seeds, the first `seeds` among them, decide for the better protocol.
+    """
+    told, ties, decided = [], 0, 0
+    for _ in range(draws):
+        first = random.normal(effect, 1.0, seeds)
+        if p_value(float(first.mean()), float(first.std(ddof=1)), seeds, None) <= 0.05:
+            continue
+        ties += 1
+        needed = seeds_to_tell_apart(PairedDifferences(float(first.mean()), float(first.std(ddof=1)), seeds))
+        if needed is None or needed > LONGEST:
+            continue
+        told.append(needed)
+        whole = np.concatenate([first, random.normal(effect, 1.0, needed - seeds)])
+        sure = p_value(float(whole.mean()), float(whole.std(ddof=1)), needed, None) <= 0.05
+        decided += sure and whole.mean() > 0
+    return told, len(told) / ties, decided / len(told)
+
+
+def ties() -> Iterator[str]:
+    """The table of seeds that decide a tie."""
+    random = np.random.default_rng(23)
+    yield "Seeds said to decide a tie of two protocols, by their true difference (in deviations of the paired"
+    yield "differences): how many would do for four of five, how many are told (median, and 10th to 90th"
+    yield f"percentile), in how many ties a number up to {LONGEST:,} is told (%), and how often it decides:"
+    yield ""
+    yield "| difference | seeds so far | would do | told: median | told: 10 % to 90 % | told in | decide |"
+    yield "|---" * 7 + "|"
+    for effect in (0.8, 0.5, 0.3, 0.1):
+        for seeds in (5, 10, 20):
+            numbers, share, right = decide(random, effect, seeds, DRAWS // 4)
+            true = seeds_to_tell_apart(PairedDifferences(effect, 1.0, 2))
+            low, middle, high = np.percentile(numbers, (10, 50, 90))
+            spread = f"{low:.0f} to {high:.0f}"
+            cells = (effect, seeds, true, f"{middle:.0f}", spread, f"{100 * share:.0f}", f"{100 * right:.0f}")
+            yield f"| {' | '.join(map(str, cells))} |"
+
+
 def find_broken(draws: int, seed: int = 1) -> list[str]:
     """The promises of the page that do not hold, in words; none if all is well."""
     random = np.random.default_rng(seed)
@@ -218,7 +264,7 @@ def find_broken(draws: int, seed: int = 1) -> list[str]:
 
 def main() -> int:
     """Write the tables into the page; 1 if a promise is broken."""
-    tables = "\n\n".join("\n".join(table) for table in (shares(), rivals(), quotients()))
+    tables = "\n\n".join("\n".join(table) for table in (shares(), rivals(), quotients(), ties()))
     head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, tail = rest.partition(END)
     PAGE.write_text(f"{head}{BEGIN}\n\n{tables}\n\n{END}{tail}", encoding="utf-8")

@@ -104,6 +104,9 @@ BY_HAND = {
     "frames_link": 1 + 3 * 3 + 3 * 2 + 1 + 1,
     "bytes": 200 + 900 + 100 + 10,
     "airtime": 0.1 + 0.2 + 0.3 + 0.4 + 0.05,
+    "airtime_per_delivery": 1.05 / 4,
+    "reachable": 2,  # nodes 0, which publishes all, and 1 are within range: events 7 and 9 at node 1
+    "delivery_rate_reachable": 4 / 2,
     "messages_weighted": 5 + 9 * 2,
     "messages_per_event": 5 / 4,
     "messages_per_delivery": 5 / 4,
@@ -155,13 +158,18 @@ def test_a_metric_by_hand(name):
 
 
 def test_those_by_hand_are_all_but_what_is_tested_below():
-    assert METRICS.keys() - BY_HAND.keys() == {"energy", "communities", "orphans"}
+    assert METRICS.keys() - BY_HAND.keys() == {
+        "energy",
+        "energy_per_delivery",
+        "communities",
+        "orphans",
+    }
 
 
 def test_of_nothing_there_is_no_mean_and_no_share():
     counted = {"channels"} | {name for name in METRICS if "rate" in name or "delay" in name or "per_" in name}
     for name, value in evaluate(look({})).items():
-        none = counted | {"neighbours", "energy", "throughput", "communities", "orphans"}
+        none = counted | {"neighbours", "energy", "throughput", "communities", "orphans", "reachable"}
         assert value is None if name in none or name.startswith("table_") else value == 0, name
     assert (mean(np.zeros(0)), mean(np.array([1.0, 4.0]))) == (None, 2.5)
     assert (divide(3, 0), divide(0, 2), divide(3, 2)) == (None, 0.0, 1.5)

@@ -12,7 +12,7 @@ import pytest
 
 from roamcast.lake.reading import read_facts
 from roamcast.pipeline.campaign_folder import CampaignFolder
-from roamcast.report.page.replays import read_replays
+from roamcast.report.replay_index import read_replays
 from roamcast.report.result import CampaignResult
 from roamcast.why.explanation import explain_event
 from roamcast.why.names import read_publication

@@ -7,7 +7,7 @@ from roamcast.campaign.plan import make_plan
 from roamcast.cli.app import invoke
 from roamcast.cli.shared.campaign_command import finish
 from roamcast.pipeline.campaign_folder import CampaignFolder
-from roamcast.report.drawings.figures import FigurePanels
+from roamcast.report.drawings.figures import FigurePanels, svg_text
 from roamcast.report.page.appendix import make_appendix
 from roamcast.report.page.page import make_page
 from roamcast.report.page.verdicts import make_claims
@@ -44,7 +44,7 @@ def test_a_sweep_over_the_number_of_nodes_states_all_of_them(result, tmp_path):
 
 def test_with_few_seeds_figures_show_the_seeds_as_dots(result, tmp_path):
     few = report(of_own(result.campaign, seeds=2), tmp_path)
-    drawn = [FigurePanels(told, "one").svg(None, ["delivery_rate"]) for told in (few, result)]
+    drawn = [svg_text(FigurePanels(told, "one").single_panels()[0].draw()) for told in (few, result)]
     assert drawn[0].count('<g id="PathCollection') > 0 == drawn[1].count('<g id="PathCollection')
     assert "(few seeds)" in make_claims(few, few.claims)
 

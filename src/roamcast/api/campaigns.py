@@ -9,10 +9,15 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from roamcast.api.comparing import choose_able, make_comparison
+from roamcast.api.comparing import choose_able, make_comparison, read_deadline
 from roamcast.api.runs import name_protocol
 from roamcast.campaign.plan import apply_options, make_plan, read_campaign
-from roamcast.cli.shared.campaign_command import output_name, run_campaign, run_campaign_file
+from roamcast.cli.shared.campaign_command import (
+    output_name,
+    prepare_curves,
+    run_campaign,
+    run_campaign_file,
+)
 from roamcast.cli.shared.progress import drawing
 from roamcast.cli.shared.spark_options import choose_session
 from roamcast.files import safe_name
@@ -31,8 +36,13 @@ def compare(
     out: str | Path | None = None,
     master: str | None = None,
     replace: bool = False,
+    goal: str = "delivery",
+    deadline: float | str | None = None,
 ) -> CampaignResult:
     """Run protocols in one scenario on common seeds; return the result, kept in the folder `out`.
+
+    `goal` (delivery, delay, messages, airtime or energy) decides which protocol is best; deliveries later
+    than `deadline` ([s], or text such as "2 s") count as lost.
 
     `protocols` are names or `"FILE.py:CLASS"`; by default all that can run in the scenario. Runs that the
     folder has already are not repeated.
@@ -42,14 +52,19 @@ def compare(
     changed = dict(pairs)
     known = load(file, changed)
     chosen = choose_able(known)[0] if protocols is None else [name_protocol(each) for each in protocols]
-    campaign = make_comparison(known.name, file, chosen, seeds, changed)
+    latest = read_deadline(deadline if isinstance(deadline, str) else f"{deadline} s") if deadline else None
+    campaign = make_comparison(known.name, file, chosen, seeds, changed, goal=goal, deadline=latest)
     folder = str(out or f"out/compare-{safe_name(known.name)}")
     command = shlex.join(
         ["roamcast", "compare", str(scenario), "--protocols", ",".join(chosen), "--out", folder]
+        + (["--goal", goal] if goal != "delivery" else [])
+        + ([] if latest is None else ["--deadline", f"{latest:g} s"])
     )
     question = {"compare": output_name(file, "scenarios"), "set": changed, "protocols": sorted(chosen)}
     where = choose_session(master, None, None, False, None)
-    return run_campaign(campaign, folder, command, question, where=where, replace=replace, hearing=_hear)
+    result = run_campaign(campaign, folder, command, question, where=where, replace=replace, hearing=_hear)
+    prepare_curves(result)
+    return result
 
 
 class Campaign:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
@@ -35,6 +35,9 @@ from roamcast.files import safe_name
 from roamcast.metrics.constants import MetricConstants
 from roamcast.scenario.explain import line_of
 from roamcast.units import Bytes, Seconds
+
+GoalName: TypeAlias = Literal["delivery", "delay", "messages", "airtime", "energy"]
+"What decides a comparison; `roamcast.report.comparing.goals` has the metric of each."
 
 MOST_SEEDS = 10_000
 MOST_RUNS = 1_000_000
@@ -137,6 +140,8 @@ class Campaign(CampaignSection):
     limits: RunLimits = RunLimits()
     quick: QuickSettings = QuickSettings()
     measure: MetricConstants = MetricConstants()
+    goal: GoalName = "delivery"
+    "What decides which protocol is best: delivery, delay, messages, airtime or energy."
 
     _file: Path | None = PrivateAttr(None)
     _text: str = PrivateAttr("")

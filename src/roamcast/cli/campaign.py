@@ -173,7 +173,13 @@ def report(
     warm: Warm = None,
 ) -> None:
     """Write DIR/report.html from finished runs; recompute verdicts that other code computed."""
-    from roamcast.cli.shared.campaign_command import judge_again, remeasure, save_figures, write_report
+    from roamcast.cli.shared.campaign_command import (
+        judge_again,
+        prepare_curves,
+        remeasure,
+        save_figures,
+        write_report,
+    )
     from roamcast.report.result import CampaignResult, warn
     from roamcast.results.results_folder import ResultsFolder
 
@@ -181,6 +187,7 @@ def report(
     where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     (remeasure if measure else judge_again)(folder, where, shlex.join(["roamcast", *sys.argv[1:]]))
     result = CampaignResult(ResultsFolder(folder))
+    prepare_curves(result)
     print(write_report(result))
     for kind in figures or []:
         for file in save_figures(result, kind):

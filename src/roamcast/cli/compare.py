@@ -64,11 +64,28 @@ def command(
             help="Write replays of a typical seed and of an outlier, or of all, and link them in the report.",
         ),
     ] = None,
+    goal: Annotated[
+        str,
+        typer.Option(
+            metavar="GOAL",
+            help="What decides which protocol is best: delivery, delay, messages, airtime or energy.",
+        ),
+    ] = "delivery",
+    deadline: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help='Count deliveries later than this as lost, as in "2 s".'),
+    ] = None,
+    figures: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMATS", help="Also write the figures as files: svg, pdf or png, as in svg,pdf."
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
     """Run protocols in one scenario on common seeds and compare their metrics."""
-    from roamcast.api.comparing import make_comparison
-    from roamcast.cli.shared.campaign_command import finish, output_name, run_campaign
+    from roamcast.api.comparing import make_comparison, read_deadline
+    from roamcast.cli.shared.campaign_command import finish, output_name, run_campaign, split_formats
     from roamcast.cli.shared.output_folder import find_folder
     from roamcast.cli.shared.replaying import CHOICES, write_replays
     from roamcast.scenario.read import load, read_toml, split_override
@@ -76,6 +93,8 @@ def command(
 
     if replay not in (None, *CHOICES):
         raise UserError(f"--replay {replay}: expected {' or '.join(CHOICES)}")
+    kinds = split_formats(figures)
+    latest = None if deadline is None else read_deadline(deadline)
     settings = dict(split_override(pair) for pair in set_ or [])
     added = add_routers(router)
     file = locate(scenario)
@@ -86,7 +105,7 @@ def command(
     known = load(file, settings)
     chosen = _choose_all(known) if protocols is None else [name.strip() for name in protocols.split(",")]
     chosen += [name for name in added if name not in chosen]
-    campaign = make_comparison(known.name, file, chosen, seeds, settings)
+    campaign = make_comparison(known.name, file, chosen, seeds, settings, goal=goal, deadline=latest)
     question = {"compare": output_name(file, "scenarios"), "set": settings, "protocols": sorted(chosen)}
     base = f"out/compare-{safe_name(known.name)}"
     folder = out or (base if replace else find_folder(base, question))
@@ -94,12 +113,15 @@ def command(
     words += spell_routers(router)
     words += ["--out", folder, *(word for pair in set_ or [] for word in ("--set", pair))]
     words += ["--replay", replay] if replay else []
+    words += ["--goal", goal] if goal != "delivery" else []
+    words += ["--deadline", deadline] if deadline is not None else []
+    words += ["--figures", figures] if figures is not None else []
     where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     words += where.arguments()
     result = run_campaign(campaign, folder, shlex.join(words), question, where=where, replace=replace)
     if replay is not None:
         write_replays(result, chosen, whole=replay == "all")
-    finish(result, json, strict)
+    finish(result, json, strict, figures=kinds)
 
 
 def _choose_all(scenario: Scenario) -> list[str]:

@@ -125,3 +125,14 @@ class _Table:
                 self.rows = conform(found, self.table, self.columns).combine_chunks()
                 self.held = piece.group
             yield self.rows.slice(piece.start, piece.length)
+
+
+def read_columns(campaign: str, run: str, columns: Mapping[str, Sequence[str]]) -> dict[str, pa.Table]:
+    """Return the named `columns` of tables of one run of a campaign, or raise `FactsError`."""
+    lake = open_lake(campaign)
+    batch = lake.batch_of(run)
+    try:
+        with BatchFiles(lake.facts, batch, columns) as files:
+            return {table: files.read(run, table, names) for table, names in columns.items()}
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise FactsError(f"{campaign}/{_MARK}{run}: damaged: {' '.join(str(error).split())}") from None

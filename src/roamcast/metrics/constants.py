@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from roamcast.units import Seconds
+
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
@@ -37,3 +39,5 @@ class MetricConstants(_Part):
     gamma: Annotated[float, Field(gt=0)] = 10.0
     "Weight of an event message in the weighted metrics; other messages have weight 1."
     energy: EnergyModel = EnergyModel()
+    deadline: Annotated[Seconds, Field(gt=0)] | None = None
+    "Delay above which a delivery counts as lost [s]; none if absent."

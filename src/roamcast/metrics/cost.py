@@ -98,6 +98,12 @@ def messages_per_delivery(of: MetricInput) -> Value:
     return divide(of.transmissions.categories.total(), len(of.pairs.delays))
 
 
+@COST.metric("Airtime per delivery", unit="s", better="less")
+def airtime_per_delivery(of: MetricInput) -> Value:
+    """airtime per expected delivery that happened"""
+    return divide(of.transmissions.airtime, len(of.pairs.delays))
+
+
 @COST.metric("Energy", unit="J", better="less")
 def energy(of: MetricInput) -> Value:
     """energy of all frames by Feeney's linear model; the number of receivers of a frame is the mean number of
@@ -105,6 +111,13 @@ def energy(of: MetricInput) -> Value:
     if of.neighbours is None or of.setting.header is None:
         return None
     return _spend(of.transmissions, of.neighbours, of.setting.header, of.constants.energy)
+
+
+@COST.metric("Energy per delivery", unit="J", better="less")
+def energy_per_delivery(of: MetricInput) -> Value:
+    """energy per expected delivery that happened"""
+    spent = energy(of)
+    return None if spent is None else divide(spent, len(of.pairs.delays))
 
 
 @COST.metric("Neighbours")

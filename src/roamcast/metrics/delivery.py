@@ -24,7 +24,7 @@ def expected(of: MetricInput) -> Value:
 
 @DELIVERY.metric("Delivered", better="more")
 def delivered(of: MetricInput) -> Value:
-    """expected pairs that were delivered before the end of the run"""
+    """expected pairs that were delivered before the end of the run, and within the deadline if one is set"""
     return len(of.pairs.delays)
 
 
@@ -32,6 +32,19 @@ def delivered(of: MetricInput) -> Value:
 def delivery_rate(of: MetricInput) -> Value:
     """delivered / expected"""
     return divide(len(of.pairs.delays), of.pairs.expected)
+
+
+@DELIVERY.metric("Reachable")
+def reachable(of: MetricInput) -> Value:
+    """expected pairs to which a path over nodes in range of each other led before the end of the run,
+    whatever the protocol"""
+    return of.reachable
+
+
+@DELIVERY.metric("Delivered of the reachable", better="more", scale="share", trials=("reachable",))
+def delivery_rate_reachable(of: MetricInput) -> Value:
+    """delivered / reachable"""
+    return None if of.reachable is None else divide(len(of.pairs.delays), of.reachable)
 
 
 @DELIVERY.metric("Delivery rate, mean per event", better="more", scale="share", trials=("publications",))

@@ -21,6 +21,7 @@ from roamcast.facts.schema import TABLES
 from roamcast.facts.tracks import Tracks
 from roamcast.metrics.constants import MetricConstants
 from roamcast.metrics.pairs import DeliveryPairs, pair_up
+from roamcast.metrics.reach import MOST_CONTACTS, count_reachable
 from roamcast.routing.router import Role
 
 Reals = npt.NDArray[np.float64]
@@ -116,7 +117,29 @@ class MetricInput:
     def pairs(self) -> DeliveryPairs:
         """Return the expected and the delivered pairs of event and node."""
         published, expected = self._columns("publications"), self._columns("expectations")
-        return pair_up(published, expected, self._columns("deliveries"), self.setting.warmup)
+        deadline = self.constants.deadline
+        return pair_up(published, expected, self._columns("deliveries"), self.setting.warmup, deadline)
+
+    @cached_property
+    def reachable(self) -> int | None:
+        """Return the number of expected pairs to which a path led; None if movement or range is unknown."""
+        legs = self.source.read("legs", *READS["legs"])
+        publication, time = self._columns("publications")
+        ids, nodes = self._columns("expectations")
+        if self.setting.range is None or not len(legs) or (nodes < 0).any():
+            return None
+        contacts = find_contacts(Tracks(legs, self.setting.nodes), self.setting.range)
+        if len(contacts.a) > MOST_CONTACTS:
+            return None
+        order = np.argsort(publication, kind="stable")
+        at = np.minimum(np.searchsorted(publication[order], ids), max(len(order) - 1, 0))
+        known = publication[order][at] == ids if len(order) else np.zeros(len(ids), bool)
+        pairs = np.unique(at[known] << 32 | nodes[known].astype(np.int64))
+        row = pairs >> 32
+        late = time[order][row] >= self.setting.warmup
+        source, target = publication[order][row].astype(np.int64) >> 32, pairs & 0xFFFFFFFF
+        of = (source[late], target[late], time[order][row][late])
+        return count_reachable(contacts, self.setting.nodes, *of)
 
     @cached_property
     def transmissions(self) -> TransmissionTotals:

@@ -33,11 +33,14 @@ class DeliveryPairs(NamedTuple):
         return float(np.percentile(self.delays, share)) if len(self.delays) else None
 
 
-def pair_up(published: Columns, expected: Columns, delivered: Columns, warmup: float) -> DeliveryPairs:
+def pair_up(
+    published: Columns, expected: Columns, delivered: Columns, warmup: float, deadline: float | None = None
+) -> DeliveryPairs:
     """Return the pairs of three tables, given as columns, for publications after `warmup` [s].
 
     The columns are `published` (publication, time), `expected` (publication, node) and `delivered`
-    (publication, node, time).
+    (publication, node, time). An expected pair that is delivered later than `deadline` [s] after the
+    publication counts as not delivered.
     """
     counted = published[1] >= warmup
     order = np.argsort(published[0][counted], kind="stable")
@@ -51,6 +54,9 @@ def pair_up(published: Columns, expected: Columns, delivered: Columns, warmup: f
     first = np.ones(len(got), bool)
     first[1:] = got[1:] != got[:-1]
     hit = first & _among(got, wanted)
+    expected_hits = hit.sum()
+    if deadline is not None:
+        hit &= when - times[got >> 32] <= deadline if len(got) else hit
     of = got[hit] >> 32
     asking = np.bincount(wanted >> 32, minlength=len(ids))
     if not listed.all():  # expecting nodes were counted, and listed only if they received it
@@ -62,7 +68,7 @@ def pair_up(published: Columns, expected: Columns, delivered: Columns, warmup: f
         expected=int(asking.sum()),
         delays=np.sort(when[hit] - times[of]),
         shares=np.sort(shares),
-        unexpected=int(first.sum() - hit.sum()),
+        unexpected=int(first.sum() - expected_hits),
         duplicates=int(len(got) - first.sum()),
         seconds=float(when[hit].max() - times.min()) if hit.any() else 0.0,
     )

@@ -1,8 +1,8 @@
 """Which protocol serves a scenario best, in words: the answer that a comparison is asked for.
 
-Delivery decides. If delivery rates are equivalent within two percentage points, the protocol with fewer
-messages per delivery wins. The answer names a best protocol only if it is significantly better than every
-other; else it names those that may be best.
+The goal decides, by default delivery. If delivery rates are equivalent within two percentage points, the
+protocol with fewer messages per delivery wins. The answer names a best protocol only if it is significantly
+better than every other; else it names those that may be best, and how many more seeds would decide.
 """
 
 from __future__ import annotations
@@ -11,13 +11,18 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import median
 
-from roamcast.metrics.declarations import METRICS
-from roamcast.report.numbers import FEW, Row, format_estimate, join_names, percent
-from roamcast.report.ranking import Place, find_gap, find_leaders
+from roamcast.report.comparing.goals import GOALS, SHOWN, Goal
+from roamcast.report.comparing.outliers import describe_outliers
+from roamcast.report.comparing.sentences import (
+    compare_others,
+    describe_gap,
+    describe_protocol,
+    list_rates,
+    suggest_seeds,
+)
+from roamcast.report.numbers import FEW, Row, join_names, short
+from roamcast.report.ranking import ALIKE, Place, find_gap, find_leaders
 from roamcast.report.result import CampaignResult
-
-ALIKE = 0.02
-"Delivery rates whose difference surely is no larger are taken for equal."
 
 _RATE, _COST = "delivery_rate", "messages_per_delivery"
 
@@ -36,16 +41,19 @@ class Answer:
 
 
 def answer(result: CampaignResult, place: Place, protocols: list[str]) -> Answer:
-    """The answer at one point of a sweep."""
+    """The answer at one point of a sweep, by the campaign's goal."""
     rates = {p: row for p in protocols if (row := result.values.get((*place, p, _RATE)))}
+    goal = GOALS[result.campaign.goal]
     if refusal := _no_answer(result, place, protocols, rates):
         return refusal
-    leaders = find_leaders(result, place, _RATE, protocols)
+    leaders = find_leaders(result, place, goal.metric, protocols)
+    if not leaders:
+        none = f"There is nothing to compare by: no {goal.noun} is known of every protocol."
+        return Answer(None, sentences=[none, list_rates(protocols, rates)])
     if len(leaders) == 1:
         return _one_best(result, place, protocols, leaders[0], rates)
-    seeds = min(row["count"] for row in rates.values())
-    if not _alike(result, place, leaders):
-        return Answer(None, leaders, True, [_cannot_tell(leaders, rates, seeds)])
+    if goal.metric != _RATE or not _alike(result, place, leaders):
+        return Answer(None, leaders, True, _cannot_tell(result, place, leaders, rates))
     return _cheapest(result, place, protocols, leaders, rates)
 
 
@@ -73,17 +81,23 @@ def _no_answer(
 def _one_best(
     result: CampaignResult, place: Place, protocols: list[str], best: str, rates: dict[str, Row]
 ) -> Answer:
-    told = _headline(result, place, protocols, best)
-    seeds = result.by_seed(*place, best, _RATE)
-    worst = min(seeds, key=lambda seed: seeds[seed])
-    if seeds[worst] < rates[best]["mean"] - 0.1:
-        told.append(f"Its worst seed, {worst}, got {100 * seeds[worst]:.1f} %.")
-    second = max((p for p in rates if p != best), key=lambda p: (rates[p]["mean"], -protocols.index(p)))
-    gap = find_gap(result, place, _RATE, (best, second))
-    if gap is not None:
-        points = f"{100 * gap.mean:.1f} ± {100 * gap.half:.1f} points"
-        told.append(f"{second} comes next: seed by seed it delivers {points} less.")
-    return Answer(best, sentences=told + _compare_others(result, place, protocols, best))
+    goal = GOALS[result.campaign.goal]
+    told = _headline(result, place, protocols, best, goal)
+    told += describe_outliers(result, place, best)
+    if goal.metric == _RATE:
+        told += describe_gap(result, place, best, rates)
+        told += compare_others(result, place, protocols, best)
+    else:
+        told += _weigh_delivery(result, place, best, rates)
+    return Answer(best, sentences=told)
+
+
+def _weigh_delivery(result: CampaignResult, place: Place, best: str, rates: dict[str, Row]) -> list[str]:
+    """What the best protocol by another goal delivers, if another delivers significantly more."""
+    most = find_leaders(result, place, _RATE, list(rates))
+    if not most or best in most or best not in rates:
+        return []
+    return [f"It does not deliver the most. {list_rates([*most, best], rates)}"]
 
 
 def _cheapest(
@@ -93,53 +107,76 @@ def _cheapest(
     cheapest = find_leaders(result, place, _COST, leaders)
     if len(cheapest) != 1:
         told = f"{join_names(leaders)} serve this scenario equally well: they deliver the same to two points"
+        more = suggest_seeds(result, place, _COST, cheapest)
         return Answer(
-            None, leaders, sentences=[f"{told}, and none is surely cheaper.", _list(leaders, rates)]
+            None,
+            leaders,
+            sentences=[f"{told}, and none is surely cheaper.", list_rates(leaders, rates), *more],
         )
     best = cheapest[0]
     others = [p for p in leaders if p != best]
-    head = _headline(result, place, protocols, best)
+    head = _headline(result, place, protocols, best, GOALS["delivery"])
     verb = "delivers" if len(others) == 1 else "deliver"
     same = f"{join_names(others)} {verb} the same to two points, for more messages."
-    return Answer(best, leaders, sentences=[*head, same, *_compare_others(result, place, protocols, best)])
+    found = [*head, same, *describe_outliers(result, place, best)]
+    return Answer(best, leaders, sentences=[*found, *compare_others(result, place, protocols, best)])
 
 
-def _headline(result: CampaignResult, place: Place, protocols: list[str], best: str) -> list[str]:
-    """Who serves best: in how many seeds no other delivers more, the median seed, and the means."""
-    rates = {p: result.by_seed(*place, p, _RATE) for p in protocols}
-    own = rates[best]
-    won = sum(all(other.get(seed, 0.0) <= rate for other in rates.values()) for seed, rate in own.items())
+def _headline(result: CampaignResult, place: Place, protocols: list[str], best: str, goal: Goal) -> list[str]:
+    """Who is best: in how many seeds no other is better, the median seed, and the means."""
+    values = {p: result.by_seed(*place, p, goal.metric) for p in protocols}
+    own = values[best]
+    if goal.metric == _RATE:
+        won = sum(
+            all(other.get(seed, 0.0) <= rate for other in values.values()) for seed, rate in own.items()
+        )
+        typical = (
+            f"the median seed gets {100 * median(own.values()):.1f} % of what was wanted{_deadline(result)}"
+        )
+    else:
+        won = sum(
+            all(other.get(seed, value) >= value for other in values.values()) for seed, value in own.items()
+        )
+        unit = SHOWN[goal.metric].unit
+        amount = f"{short(median(own.values()))}{f' {unit}' if unit else ''}"
+        typical = (
+            f"the median seed has {amount} of {goal.noun}"
+            if unit
+            else f"the median seed has {amount} {goal.noun}"
+        )
     return [
-        f"{best} serves this scenario best: in {won} of {len(own)} seeds no other delivers more, and the"
-        f" median seed gets {100 * median(own.values()):.1f} % of what was wanted.",
-        f"Over all seeds {_serves(result, place, best)}.",
+        f"{best} {goal.superlative}: in {won} of {len(own)} seeds no other {goal.comparative},"
+        f" and {typical}.",
+        f"Over all seeds {describe_protocol(result, place, best)}.",
     ]
+
+
+def _deadline(result: CampaignResult) -> str:
+    deadline = result.campaign.measure.deadline
+    return "" if deadline is None else f" within {short(deadline)} s"
 
 
 def _alone(result: CampaignResult, place: Place, protocol: str, rates: dict[str, Row]) -> str:
     if not rates[protocol]["mean"]:
         return f"{protocol} delivers nothing of what was wanted; it is compared with nobody."
-    return f"{protocol} is compared with nobody: {_serves(result, place, protocol)}."
+    return f"{protocol} is compared with nobody: {describe_protocol(result, place, protocol)}."
 
 
 def _too_few(rates: dict[str, Row], seeds: int) -> str:
     how_many = "One seed is" if seeds == 1 else f"{seeds} seeds are"
     return (
         f"{how_many} too few to say who serves this scenario best; take {FEW} or more. "
-        f"{_list(list(rates), rates)}"
+        f"{list_rates(list(rates), rates)}"
     )
 
 
-def _cannot_tell(leaders: list[str], rates: dict[str, Row], seeds: int) -> str:
-    return (
-        f"{seeds} seeds do not decide whether {join_names(leaders, 'or')} serves this scenario best. "
-        f"{_list(leaders, rates)}"
-    )
-
-
-def _list(names: list[str], rates: dict[str, Row]) -> str:
-    told = [f"{p} {percent(rates[p])}" for p in names if p in rates]
-    return f"Delivered of what was wanted: {join_names(told)}."
+def _cannot_tell(
+    result: CampaignResult, place: Place, leaders: list[str], rates: dict[str, Row]
+) -> list[str]:
+    goal = GOALS[result.campaign.goal]
+    seeds = min(row["count"] for row in rates.values())
+    head = f"{seeds} seeds do not decide whether {join_names(leaders, 'or')} {goal.superlative}."
+    return [f"{head} {list_rates(leaders, rates)}", *suggest_seeds(result, place, goal.metric, leaders)]
 
 
 def _alike(result: CampaignResult, place: Place, leaders: list[str]) -> bool:
@@ -147,32 +184,3 @@ def _alike(result: CampaignResult, place: Place, leaders: list[str]) -> bool:
     pairs = list(combinations(leaders, 2))
     gaps = [find_gap(result, place, _RATE, pair, len(pairs)) for pair in pairs]
     return all(gap is not None and abs(gap.mean) + gap.half <= ALIKE for gap in gaps)
-
-
-def _serves(result: CampaignResult, place: Place, protocol: str) -> str:
-    parts = [f"it delivers {percent(result.values[*place, protocol, _RATE])} of what was wanted"]
-    if delay := result.values.get((*place, protocol, "delay_mean")):
-        parts.append(f"after {format_estimate(delay, unit='s')} on the mean")
-    if cost := result.values.get((*place, protocol, _COST)):
-        parts.append(f"for {format_estimate(cost)} messages per delivery")
-    return ", ".join(parts)
-
-
-def _compare_others(result: CampaignResult, place: Place, protocols: list[str], best: str) -> list[str]:
-    """Who is surely better than the best at something else, and what that costs in delivery."""
-    found: dict[str, list[str]] = {}
-    for metric, word in (("delay_mean", "quicker"), (_COST, "cheaper")):
-        leaders = find_leaders(result, place, metric, protocols)
-        if not leaders or best in leaders:
-            continue
-        leader = min(leaders, key=lambda p: result.values[*place, p, metric]["mean"])
-        unit = METRICS[metric].unit or "messages per delivery"
-        told = format_estimate(
-            result.values[*place, leader, metric], unit=unit if metric == "delay_mean" else ""
-        )
-        found.setdefault(leader, []).append(f"{word} ({told}{' messages' if metric == _COST else ''})")
-    return [
-        f"{other} is {' and '.join(what)}, but delivers {percent(result.values[*place, other, _RATE])}."
-        for other, what in found.items()
-        if (*place, other, _RATE) in result.values
-    ]

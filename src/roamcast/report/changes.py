@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roamcast.metrics.declarations import METRICS
-from roamcast.report.numbers import short
+from roamcast.report.numbers import format_interval, short
 from roamcast.report.result import describe_point
 
 if TYPE_CHECKING:
@@ -47,13 +47,14 @@ def show_changes(found: CampaignChanges, console: Console) -> None:
 
 
 def _row(change: MetricChange) -> list[str]:
-    half = f" ± {short(change.half)}" if change.half else ""
+    ends = (change.difference - (change.half or 0.0), change.difference + (change.half or 0.0))
+    difference = format_interval(change.difference, *ends) if change.half else short(change.difference)
     return [
         change.protocol,
         f"{change.sweep}: {describe_point(change.point)}",
         METRICS[change.metric].title,
         short(change.before),
         short(change.after),
-        f"{short(change.difference)}{half}",
+        difference,
         str(change.seeds),
     ]

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from roamcast.metrics.declarations import METRICS
+from roamcast.report.comparing.goals import SHOWN
+from roamcast.report.comparing.more_seeds import PairedDifferences
 from roamcast.report.numbers import FEW, Row, format_estimate
 from roamcast.report.result import CampaignResult
 from roamcast.results.intervals import CONFIDENCE, difference_interval, p_value
@@ -26,13 +27,19 @@ Place = tuple[str, str]
 "A sweep, and a point of it."
 
 SIDE_BY_SIDE = (
-    *("delivery_rate", "delay_mean", "delay_p95", "messages", "messages_per_delivery"),
-    *("airtime", "energy"),
+    *("delivery_rate", "delivery_rate_reachable", "delay_common", "delay_mean", "delay_p95"),
+    *("messages", "messages_per_delivery", "airtime", "airtime_per_delivery", "energy"),
 )
 "The metrics that a comparison shows."
 
-HEADLINES = ("delivery_rate", "delay_mean", "messages_per_delivery")
+ALIKE = 0.02
+"Delivery rates whose difference surely is no larger are taken for equal."
+
+HEADLINES = ("delivery_rate", "delay_common", "messages_per_delivery")
 "The metrics that its picture shows."
+
+_OF_DELIVERED = frozenset(("delay_mean", "delay_p50", "delay_p90", "delay_p95", "delay_p99", "delay_max"))
+"Delays of what each protocol delivered itself: nobody is best at them, because the pairs are not the same."
 
 
 class MetricGap(NamedTuple):
@@ -57,6 +64,8 @@ def rank(
 
 def find_leaders(result: CampaignResult, place: Place, metric: str, protocols: list[str]) -> list[str]:
     """The protocols that may be best at `metric`; empty if nobody can be best."""
+    if metric in _OF_DELIVERED and len(protocols) > 1:
+        return []
     means = {
         p: row["mean"]
         for p in protocols
@@ -65,7 +74,7 @@ def find_leaders(result: CampaignResult, place: Place, metric: str, protocols: l
     known = [p for p in protocols if (*place, p, metric) in result.values]
     if len(known) < 2 or not means or any(_few(result, place, p, metric) for p in means):
         return []
-    sign = -1 if METRICS[metric].better == "more" else 1
+    sign = -1 if SHOWN[metric].better == "more" else 1
     ordered = sorted(means, key=lambda p: (sign * means[p], protocols.index(p)))
     found = {
         (better, worse): _chance(result, place, metric, (better, worse), sign)
@@ -87,22 +96,32 @@ def eliminate(candidates: list[str], chances: Mapping[tuple[str, str], float]) -
 
 
 def _chance(result: CampaignResult, place: Place, metric: str, pair: tuple[str, str], sign: int) -> float:
-    """The p-value of the hypothesis that the first of `pair`, whose mean is better, is not.
+    """The p-value of the hypothesis that the first of `pair`, whose mean is better, is not."""
+    found = find_differences(result, place, metric, pair)
+    if found is None or sign * found.mean > 0:
+        return 1.0
+    return p_value(*found)
 
-    Amounts above zero are compared by their ratios, seed by seed: one bad seed with a hundred times the delay
-    widens the interval of the differences until it holds zero, though every seed says the same.
+
+def find_differences(
+    result: CampaignResult, place: Place, metric: str, pair: tuple[str, str]
+) -> PairedDifferences | None:
+    """The differences by which two protocols are compared; None with fewer than two seeds.
+
+    Amounts above zero are compared by the logarithms of their ratios, seed by seed: one bad seed with a
+    hundred times the delay widens the interval of the differences until it holds zero, though every seed says
+    the same.
     """
-    if METRICS[metric].scale == "amount":
+    if SHOWN[metric].scale == "amount":
         ours, theirs = (result.by_seed(*place, protocol, metric) for protocol in pair)
         common = ours.keys() & theirs.keys()
         if len(common) > 1 and all(ours[seed] > 0 and theirs[seed] > 0 for seed in common):
             ratios = sorted(log(ours[seed] / theirs[seed]) for seed in common)
-            mean = fmean(ratios)
-            return p_value(mean, stdev(ratios), len(ratios), None) if sign * mean < 0 else 1.0
+            return PairedDifferences(fmean(ratios), stdev(ratios), len(ratios))
     row = _difference(result, place, metric, pair)
-    if row is None or row["deviation"] is None or sign * row["mean"] > 0:
-        return 1.0
-    return p_value(row["mean"], row["deviation"], row["count"], row["trials"])
+    if row is None or row["deviation"] is None:
+        return None
+    return PairedDifferences(row["mean"], row["deviation"], row["count"], row["trials"])
 
 
 def _serves(result: CampaignResult, place: Place, protocol: str) -> bool:

@@ -15,6 +15,8 @@ from roamcast.campaign.claims import Claim
 from roamcast.campaign.section import Setting
 from roamcast.campaign.tables import HELD, NOT_HELD, NOT_JUDGED, UNDECIDED
 from roamcast.metrics.declarations import METRICS
+from roamcast.report.comparing.curves import ComparisonCurves, common_delay_rows, read_curves
+from roamcast.report.comparing.goals import DELAY_COMMON
 from roamcast.report.numbers import FEW, Row, format_estimate, short
 from roamcast.results.results_folder import ResultsFolder
 
@@ -111,6 +113,8 @@ class CampaignResult:
         self.tables: dict[str, list[Row]] = {
             name: [] if name in self.stale else store.read_table(name).to_pylist() for name in _TOLD
         }
+        self.curves: ComparisonCurves | None = read_curves(self)
+        "Curves of a comparison, if they were computed."
 
     def to_pandas(self, table: str = "summary") -> pd.DataFrame:
         """Return a table of the campaign (docs/tables.md); by default means and intervals of metrics."""
@@ -156,11 +160,12 @@ class CampaignResult:
 
     @cached_property
     def values(self) -> dict[tuple[str, str, str, str], Row]:
-        """The summary by sweep, point, protocol and metric."""
-        return {
+        """The summary by sweep, point, protocol and metric; with the delay of common deliveries."""
+        known = {
             (row["sweep"], row["point"], row["protocol"], row["metric"]): row
             for row in self.tables["summary"]
         }
+        return known | dict(common_delay_rows(self.curves)) if self.curves is not None else known
 
     @cached_property
     def differences(self) -> dict[tuple[str, str, str, str, str], Row]:
@@ -183,6 +188,10 @@ class CampaignResult:
 
     def by_seed(self, sweep: str, point: str, protocol: str, metric: str) -> dict[int, float]:
         """The values of `metric` at one point, by seed."""
+        if metric == DELAY_COMMON.name:
+            place = self.curves.at((sweep, point)) if self.curves is not None else None
+            runs = place.of(protocol) if place is not None else []
+            return {run.seed: run.delay for run in runs if run.delay is not None}
         rows = self._by_seed.get((sweep, point, protocol), [])
         return {seed: row[metric] for seed, row in rows if row[metric] is not None}
 

@@ -10,25 +10,25 @@ from rich.table import Table
 
 from roamcast.campaign.plan import point_text
 from roamcast.campaign.tables import HELD, NOT_HELD, NOT_JUDGED, UNDECIDED
-from roamcast.metrics.declarations import METRICS
 from roamcast.report.answer import answer
+from roamcast.report.comparing.goals import SHOWN
 from roamcast.report.numbers import FEW
 from roamcast.report.page.verdicts import sum_up
 from roamcast.report.ranking import SIDE_BY_SIDE, Place, rank
 from roamcast.report.readings import judge_readings
 from roamcast.report.result import CampaignResult, describe_point
 
-_TITLES, _CELLS = 22, 14
+_TITLES, _CELLS = 20, 15
 "Columns that the metrics' names and each protocol's numbers take."
 
 COLOURS = {HELD: "green", NOT_HELD: "red", UNDECIDED: "yellow", NOT_JUDGED: "dim"}
 
 _LEGEND = (
-    "Means over seeds with 95 % intervals: ± half-width, or low to high if asymmetric. best: significantly "
-    "better than each of the others (paired by seed; error 5 % over all comparisons). tie: the difference is "
-    "not significant."
+    "Means over seeds with 95 % intervals in brackets. best: significantly better than each of the others "
+    "(paired by seed; error 5 % over all comparisons). tie: the difference is not significant. The "
+    "delay of common deliveries is over the pairs that all delivered; nobody is best at another delay."
 )
-_LEGEND_OF_FEW = f"With fewer than {FEW} seeds: the mean, and in brackets the least and the most of them."
+_LEGEND_OF_FEW = f"With fewer than {FEW} seeds: the mean, and in parentheses the least and the most of them."
 
 
 def show_claims(result: CampaignResult, console: Console) -> None:
@@ -96,20 +96,20 @@ def side_by_side(result: CampaignResult, place: Place, protocols: list[str], cho
         ranked = rank(result, place, metric, protocols)
         if not ranked:
             continue
-        unit = f" ({METRICS[metric].unit})" if METRICS[metric].unit else ""
+        unit = f" ({SHOWN[metric].unit})" if SHOWN[metric].unit else ""
         cells = []
         for protocol in shown:
             number, mark = ranked.get(protocol, ("-", ""))
             value, around = _split(number)
             cells.append(f"{escape(value)}{marks[mark]}" + (f"\n[dim]{escape(around)}[/]" if around else ""))
-        table.add_row(f"{METRICS[metric].title}{unit}", *cells)
+        table.add_row(f"{SHOWN[metric].title}{unit}", *cells)
     return table
 
 
 def _split(number: str) -> tuple[str, str]:
     """A number, and what is told of its interval, which goes below it in few letters."""
     value, _, around = number.partition(" ")
-    return value, around.replace(" to ", "\N{EN DASH}").strip("()")
+    return value, around
 
 
 def show_runs(rows: list[dict[str, Any]], console: Console) -> None:

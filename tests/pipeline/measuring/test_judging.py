@@ -22,7 +22,8 @@ from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.measuring.derive import derive_again
 from roamcast.pipeline.measuring.judge import judge
 from roamcast.pipeline.measuring.summarise import compare, summarise
-from roamcast.report.drawings.strips import draw_strips
+from roamcast.report.drawings.figures import svg_text
+from roamcast.report.drawings.strips import draw_strip_panel
 
 HEAD = {"says": "x", "sweep": "people", "metric": "messages"}
 END = {"where": {COUNT: 50}, "less": {COUNT: 10}}
@@ -261,7 +262,7 @@ def test_intervals_hold_their_means_and_stay_where_values_can_lie(spark):
         differences={},
         by_seed=lambda *key: dict.fromkeys(range(6), agreed[key[2]]),
     )
-    assert "<svg" in draw_strips(result, place, "delivery_rate", list(agreed))
+    assert "<svg" in svg_text(draw_strip_panel(result, place, "delivery_rate", list(agreed)))
 
 
 @pytest.mark.parametrize("seed", range(20))

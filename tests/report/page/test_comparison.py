@@ -1,15 +1,19 @@
 """The report of a comparison answers the question that was asked."""
 
 import io
+import re
 from types import SimpleNamespace
 
 import pytest
+from matplotlib.text import Text
 from rich.console import Console
 
 from roamcast.campaign.sweep import Sweep
-from roamcast.metrics.declarations import METRICS
+from roamcast.lake.storage import StorageUrl
+from roamcast.metrics.constants import MetricConstants
 from roamcast.report.answer import answer
-from roamcast.report.drawings.strips import draw_strips
+from roamcast.report.comparing.goals import SHOWN
+from roamcast.report.drawings.strips import draw_strip_panel
 from roamcast.report.page.comparison import make_answer, make_comparisons
 from roamcast.report.ranking import rank
 from roamcast.report.terminal import show_comparison
@@ -19,7 +23,7 @@ PLACE = ("scenario", "{}")
 THREE = ["flooding", "cbr", "ft-cbr"]
 
 
-def comparison(means, differences, seeds=10, who=THREE, amounts=None):
+def comparison(means, differences, seeds=10, who=THREE, amounts=None, goal="delivery"):
     """A result with the given means (a hundredth to each side) and paired differences (mean, half).
 
     Seeds are known of delivery rates, and of the `amounts` by protocol and metric.
@@ -38,7 +42,7 @@ def comparison(means, differences, seeds=10, who=THREE, amounts=None):
             "deviation": half * seeds**0.5 / student(seeds),
             "count": seeds,
         }
-        | {"trials": 10_000.0 if METRICS[metric].scale == "share" else None}
+        | {"trials": 10_000.0 if SHOWN[metric].scale == "share" else None}
         for (metric, a, b), (mean, half) in differences.items()
     }
     sweep = Sweep.model_validate({"protocols": who})
@@ -51,7 +55,12 @@ def comparison(means, differences, seeds=10, who=THREE, amounts=None):
             else dict(enumerate(known.get(key[-2:], ())))
         ),
         stale=frozenset(),
-        campaign=SimpleNamespace(sweeps={"scenario": sweep}, seed_list=list(range(seeds))),
+        curves=None,
+        store=SimpleNamespace(folder=StorageUrl("/nowhere")),
+        tables={"points": []},
+        campaign=SimpleNamespace(
+            sweeps={"scenario": sweep}, seed_list=list(range(seeds)), goal=goal, measure=MetricConstants()
+        ),
     )
 
 
@@ -60,14 +69,14 @@ def result():
     return comparison(
         {
             "delivery_rate": [0.7, 0.6, 0.95],
-            "delay_mean": [0.3, 0.1, 0.4],
+            "delay_common": [0.3, 0.1, 0.4],
             "messages_per_delivery": [9.0, 3.0, 5.0],
         },
         {
             ("delivery_rate", "flooding", "ft-cbr"): (-0.25, 0.02),
             ("delivery_rate", "cbr", "ft-cbr"): (-0.35, 0.02),
-            ("delay_mean", "flooding", "cbr"): (0.2, 0.3),
-            ("delay_mean", "ft-cbr", "cbr"): (0.3, 0.1),
+            ("delay_common", "flooding", "cbr"): (0.2, 0.3),
+            ("delay_common", "ft-cbr", "cbr"): (0.3, 0.1),
             ("messages_per_delivery", "flooding", "cbr"): (6.0, 0.1),
             ("messages_per_delivery", "ft-cbr", "cbr"): (2.0, 0.1),
         },
@@ -83,7 +92,7 @@ def test_more_is_better_for_delivery_and_less_for_delay(result):
 
 
 def test_a_difference_within_its_interval_is_a_tie(result):
-    assert {p: mark for p, (_, mark) in rank(result, PLACE, "delay_mean", THREE).items()} == {
+    assert {p: mark for p, (_, mark) in rank(result, PLACE, "delay_common", THREE).items()} == {
         "flooding": "tie",
         "cbr": "tie",
         "ft-cbr": "",
@@ -106,24 +115,24 @@ def test_amounts_are_told_apart_by_their_ratios_seed_by_seed(slow, mark):
     """One bad seed makes the interval of the differences hold zero in each of these."""
     two = ["cbr", "raft-cbr"]
     wild = comparison(
-        {"delivery_rate": [0.7, 0.9], "delay_mean": [0.092, sum(slow) / 10]},
-        {("delay_mean", "cbr", "raft-cbr"): (-1.5, 2.9)},
+        {"delivery_rate": [0.7, 0.9], "delay_common": [0.092, sum(slow) / 10]},
+        {("delay_common", "cbr", "raft-cbr"): (-1.5, 2.9)},
         who=two,
-        amounts={("cbr", "delay_mean"): QUICK, ("raft-cbr", "delay_mean"): slow},
+        amounts={("cbr", "delay_common"): QUICK, ("raft-cbr", "delay_common"): slow},
     )
-    assert rank(wild, PLACE, "delay_mean", two)["cbr"][1] == mark
+    assert rank(wild, PLACE, "delay_common", two)["cbr"][1] == mark
 
 
 def test_the_best_mean_is_no_best_where_the_ratios_say_the_opposite():
     two = ["cbr", "raft-cbr"]
     low = [0.5] * 5 + [0.6] * 5
     odd = comparison(
-        {"delivery_rate": [0.7, 0.9], "delay_mean": [0.55, 0.63]},
-        {("delay_mean", "cbr", "raft-cbr"): (-0.08, 1.0)},
+        {"delivery_rate": [0.7, 0.9], "delay_common": [0.55, 0.63]},
+        {("delay_common", "cbr", "raft-cbr"): (-0.08, 1.0)},
         who=two,
-        amounts={("cbr", "delay_mean"): low, ("raft-cbr", "delay_mean"): [0.1, 0.11] * 4 + [0.1, 5.4]},
+        amounts={("cbr", "delay_common"): low, ("raft-cbr", "delay_common"): [0.1, 0.11] * 4 + [0.1, 5.4]},
     )
-    assert [mark for _, mark in rank(odd, PLACE, "delay_mean", two).values()] == ["tie", "tie"]
+    assert [mark for _, mark in rank(odd, PLACE, "delay_common", two).values()] == ["tie", "tie"]
 
 
 def test_the_answer_names_the_best_and_what_speaks_against_it(result):
@@ -132,10 +141,11 @@ def test_the_answer_names_the_best_and_what_speaks_against_it(result):
     assert found.sentences == [
         "ft-cbr serves this scenario best: in 2 of 2 seeds no other delivers more, and the median seed gets "
         "95.0 % of what was wanted.",
-        "Over all seeds it delivers 95.0 ± 1.0 % of what was wanted, "
-        "after 0.400 ± 0.010 s on the mean, for 5.00 ± 0.01 messages per delivery.",
-        "flooding comes next: seed by seed it delivers 25.0 ± 2.0 points less.",
-        "cbr is quicker (0.100 ± 0.010 s) and cheaper (3.00 ± 0.01 messages), but delivers 60.0 ± 1.0 %.",
+        "Over all seeds it delivers 95.0 [94.0, 96.0] % of what was wanted, "
+        "for 5.000 [4.990, 5.010] messages per delivery.",
+        "flooding comes next: seed by seed it delivers 25.0 [23.0, 27.0] points less.",
+        "cbr is quicker (0.100 [0.090, 0.110] s for what all delivered) and cheaper "
+        "(3.000 [2.990, 3.010] messages per delivery), but delivers 60.0 [59.0, 61.0] %.",
     ]
 
 
@@ -147,8 +157,14 @@ def test_the_headline_counts_the_seeds_in_which_no_other_delivers_more_and_names
 
 
 def test_a_bad_seed_of_the_best_is_not_kept_quiet(result):
-    result.by_seed = lambda *key: {1: 0.99, 6: 0.53}
-    assert "Its worst seed, 6, got 53.0 %." in answer(result, PLACE, THREE).sentences
+    known = {"delivery_rate": {1: 0.99, 2: 0.98, 6: 0.53}}
+    result.by_seed = lambda *key: known.get(key[-1], {})
+    assert "Seed 6 got 53.0 %." in answer(result, PLACE, THREE).sentences
+    known |= {"expected": {6: 1000.0}, "reachable": {6: 540.0}}
+    told = "Seed 6 got 53.0 %: 46 % of what was wanted could not be reached by any path."
+    assert told in answer(result, PLACE, THREE).sentences
+    known["reachable"][6] = 900.0  # explains a fifth of what was lost: not the cause
+    assert "Seed 6 got 53.0 %." in answer(result, PLACE, THREE).sentences
 
 
 def test_of_two_that_surely_deliver_the_same_the_one_that_is_surely_cheaper_serves_best():
@@ -179,8 +195,12 @@ def test_seeds_that_spread_too_widely_name_nobody_best():
     )
     found = answer(spread, PLACE, THREE)
     assert (found.best, found.ties, found.undecided) == (None, ["flooding", "ft-cbr"], True)
-    (told,) = found.sentences
+    told, more = found.sentences
     assert told.startswith("10 seeds do not decide whether flooding or ft-cbr serves this scenario best")
+    assert re.fullmatch(
+        r"If the difference is as observed \(25.0 points\), about \d+ more seeds would show it .*",
+        more,
+    )
     assert {mark for _, mark in rank(spread, PLACE, "delivery_rate", THREE).values()} == {"tie", ""}
 
 
@@ -210,7 +230,7 @@ def test_few_seeds_name_nobody_best(result, seeds):
     found = answer(result, PLACE, THREE)
     assert found.best is None and found.undecided
     assert "too few to say who serves this scenario best" in found.sentences[0]
-    assert not any(mark for _, mark in rank(result, PLACE, "delay_mean", THREE).values())
+    assert not any(mark for _, mark in rank(result, PLACE, "delay_common", THREE).values())
 
 
 def test_nothing_delivered_is_nobodys_best():
@@ -250,8 +270,9 @@ def test_the_page_gives_the_answer_the_picture_and_the_numbers(result):
 
 
 def test_strips_name_their_protocols(result):
-    drawn = draw_strips(result, PLACE, "delay_mean", THREE)
-    assert all(f">{protocol}<" in drawn for protocol in THREE)
+    drawn = draw_strip_panel(result, PLACE, "delay_common", THREE)
+    words = {text.get_text() for text in drawn.findobj(Text)}
+    assert {*THREE, "Delay of common deliveries (s)"} <= words
 
 
 def test_the_comparison_holds_at_eighty_columns(result, capsys):
@@ -264,3 +285,50 @@ def test_the_comparison_holds_at_eighty_columns(result, capsys):
         assert max(map(len, lines)) <= 80
         assert all(any(name in line for line in lines) for name in told.campaign.sweeps["scenario"].protocols)
     assert "…" not in console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("goal", "metric", "says"),
+    [
+        (
+            "airtime",
+            "airtime_per_delivery",
+            "cbr needs the least airtime: in 10 of 10 seeds no other needs less",
+        ),
+        ("delay", "delay_common", "cbr is the quickest: in 10 of 10 seeds no other is quicker"),
+    ],
+)
+def test_the_goal_decides_and_less_delivery_is_told(goal, metric, says):
+    two = ["cbr", "ft-cbr"]
+    amounts = {("cbr", metric): QUICK, ("ft-cbr", metric): [3 * value for value in QUICK]}
+    asked = comparison(
+        {"delivery_rate": [0.6, 0.95], metric: [0.09, 0.27]},
+        {("delivery_rate", "cbr", "ft-cbr"): (-0.35, 0.02), (metric, "cbr", "ft-cbr"): (-0.18, 0.01)},
+        who=two,
+        amounts=amounts,
+        goal=goal,
+    )
+    found = answer(asked, PLACE, two)
+    assert found.best == "cbr" and found.sentences[0].startswith(says)
+    least = "It does not deliver the most. Delivered of what was wanted: ft-cbr 95.0 [94.0, 96.0] % and cbr"
+    assert found.sentences[-1].startswith(least)
+
+
+def test_nobody_is_best_at_the_delay_of_what_each_delivered_itself(result):
+    told = comparison(
+        {"delivery_rate": [0.7, 0.6, 0.95], "delay_mean": [0.3, 0.1, 0.4]},
+        {("delay_mean", "flooding", "cbr"): (0.2, 0.01), ("delay_mean", "ft-cbr", "cbr"): (0.3, 0.01)},
+    )
+    assert {mark for _, mark in rank(told, PLACE, "delay_mean", THREE).values()} == {""}
+
+
+def test_a_tie_that_no_number_of_seeds_decides_says_so():
+    equal = comparison(
+        {"delivery_rate": [0.7, 0.6, 0.7]},
+        {
+            ("delivery_rate", "flooding", "ft-cbr"): (0.0, 5.0),
+            ("delivery_rate", "cbr", "ft-cbr"): (-0.1, 0.01),
+            ("delivery_rate", "flooding", "cbr"): (0.1, 0.01),
+        },
+    )
+    assert "More than 10,000 seeds would be needed" in answer(equal, PLACE, THREE).sentences[1]

@@ -143,6 +143,16 @@ def judge_again(folder: str, where: SparkOptions, command: str) -> None:
             derive_again(spark, store)
 
 
+def prepare_curves(result: CampaignResult) -> None:
+    """Compute the curves of a comparison; a folder that cannot be written or read leaves it without."""
+    from roamcast.report.comparing.curves import write_curves
+
+    try:
+        write_curves(result)
+    except OSError as error:
+        print(f"roamcast: warning: no curves: {error.strerror or error}", file=sys.stderr)
+
+
 def write_report(result: CampaignResult) -> StorageUrl:
     """Write report.html into the campaign's folder; return its location."""
     from roamcast.report.page.page import make_page
@@ -170,36 +180,51 @@ def first_run_map(result: CampaignResult) -> MapData | None:
         return None
 
 
-def save_figures(result: CampaignResult, kind: str) -> list[Path]:
-    """Write the campaign's figures as files of format `kind`; return their paths."""
-    from roamcast.report.drawings.figures import FigurePanels
+def save_figures(result: CampaignResult, kind: str) -> list[StorageUrl]:
+    """Write the figures of the report as files of format `kind` into DIR/figures; return where they are."""
+    from roamcast.report.drawings.catalogue import list_figures
 
     if kind not in FORMATS:
         raise UserError(f"--figures {kind}: expected {', '.join(FORMATS)}")
-    if not result.campaign.figures:
-        raise UserError("--figures: this campaign declares no figures")
-    if result.store.folder.local is None:
-        raise UserError(f"--figures: {result.store.folder} is not a local folder; expected one")
-    folder = result.store.folder.local / "figures"
-    folder.mkdir(exist_ok=True)
-    return [
-        file
-        for name in result.campaign.figures
-        for file in FigurePanels(result, name).save_each(folder, name, kind)
-    ]
+    folder = result.store.folder / "figures"
+    folder.make_folder()
+    files = []
+    for name, figure in list_figures(result).items():
+        place = folder / f"{name}.{kind}"
+        place.write(figure.render(kind))
+        files.append(place)
+    return files
 
 
-def finish(result: CampaignResult, as_json: bool = False, strict: bool = False) -> None:
-    """Write the report, print the result, and exit with the code for failed runs or claims not held."""
+def split_formats(text: str | None) -> list[str]:
+    """Return the formats of figures in a list such as `svg,pdf`; raise UserError if one is unknown."""
+    kinds = [] if text is None else [kind.strip() for kind in text.split(",")]
+    for kind in kinds:
+        if kind not in FORMATS:
+            raise UserError(f"--figures {text}: expected {', '.join(FORMATS)}, separated by commas")
+    return kinds
+
+
+def finish(
+    result: CampaignResult, as_json: bool = False, strict: bool = False, figures: Sequence[str] = ()
+) -> None:
+    """Write the report, print the result, and exit with the code for failed runs or claims not held.
+
+    `figures` are formats in which figures are written as files, too.
+    """
     from roamcast.report.json_result import to_record
-    from roamcast.report.page.replays import read_replays
+    from roamcast.report.replay_index import read_replays
 
+    prepare_curves(result)
     report = write_report(result)
+    files = [file for kind in figures for file in save_figures(result, kind)]
     if as_json:
         print(json.dumps(to_record(result, report), indent=1))
     else:
         show_result(result)
         print(f"report: {report}", flush=True)
+        for figure in files:
+            print(f"figure: {figure}", flush=True)
         for file in dict.fromkeys(each.file for each in read_replays(result)):
             print(f"replay: {result.store.folder / 'replays' / file}", flush=True)
     failures = warn_of_failures(result)

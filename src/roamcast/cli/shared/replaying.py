@@ -13,7 +13,7 @@ from roamcast.errors import UserError
 from roamcast.lake.reading import read_run
 from roamcast.replay.recording import Recording
 from roamcast.replay.viewer import make_viewer
-from roamcast.report.page.replays import FOLDER, INDEX, LossCause, RunReplay
+from roamcast.report.replay_index import FOLDER, INDEX, LossCause, RunReplay
 from roamcast.why.causes import Cause
 from roamcast.why.names import name_publication
 

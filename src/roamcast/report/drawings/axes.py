@@ -31,6 +31,9 @@ _WORDS = {
 }
 "Keys of scenarios as figures call them."
 
+_DECADES = 2000
+"Quotient of the ends of a logarithmic axis from which only powers of ten have labels."
+
 LARGE = 10_000
 "From here on numbers on an axis are shortened."
 
@@ -98,7 +101,9 @@ def plain_numbers(axis: Any) -> None:
     """Write 0.1, 1 and 10 on a logarithmic axis instead of powers of ten."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
+    low, high = sorted(axis.get_view_interval())
+    decades = low > 0 and high / low > _DECADES
+    axis.set_major_locator(LogLocator(subs=(1.0,) if decades else (1.0, 2.0, 5.0), numticks=8))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from roamcast.campaign.campaign import Figure
 from roamcast.campaign.plan import point_text
@@ -24,7 +26,7 @@ from roamcast.report.drawings.axes import (
     plain_numbers,
     short_numbers,
 )
-from roamcast.report.drawings.layout import add_legend, fold_label, thin_ticks
+from roamcast.report.drawings.layout import add_legend, fold_label, fold_y_label, thin_ticks
 from roamcast.report.numbers import FEW, Row
 from roamcast.report.result import CampaignResult
 
@@ -34,11 +36,12 @@ if TYPE_CHECKING:
 
 # Told apart by colour-blind eyes, and by marker and dash in black and white.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_DASHES = ("-", "--", "-.", ":")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES = ("-", "--", "-.", ":")
 _STACK = ("#7da7c4", "#b9d6e8", "#f0cf8e", "#c9c9c9", "#9fd3c1", "#e3bfd3")
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
+    "text.parse_math": False,  # a label with dollars is text, not a formula
     "svg.hashsalt": "roamcast",
     "pdf.fonttype": 42,  # TrueType, which journals ask for
     "font.size": 9,
@@ -57,8 +60,16 @@ PANEL = (4.4, 3.5)
 "Inches of a panel on a page."
 COLUMN = (3.5, 2.8)
 "Inches of a panel in a column of a journal."
-_FRAME = (0.16, 0.345, 0.81, 0.565)
+PANEL_FRAME = (0.165, 0.345, 0.805, 0.605)
 "Where the plot stands in each panel, so that plots of neighbouring panels are of one size."
+
+
+class FigurePanel(NamedTuple):
+    """A panel of a figure as a drawing of its own."""
+
+    name: str
+    caption: str
+    draw: Callable[[], Drawing]
 
 
 class FigurePanels:
@@ -66,6 +77,7 @@ class FigurePanels:
 
     def __init__(self, result: CampaignResult, name: str) -> None:
         self.result = result
+        self.name = name
         self.figure: Figure = result.campaign.figures[name]
         self.sweep = result.campaign.sweeps[self.figure.sweep]
         self.points = self.sweep.expand()
@@ -75,21 +87,12 @@ class FigurePanels:
         )
         self.panels = [(row, stack) for row in self.rows for stack in self.figure.y]
 
-    def svg(self, row: Setting | None, stack: list[str]) -> str:
-        """One panel as SVG text for a page."""
-        import matplotlib as mpl
-
-        with mpl.rc_context(STYLE):
-            drawing, parts = canvas(1, 1, PANEL, frame=_FRAME)
-            self._panel(parts[0][0], row, stack)
-            return svg_text(drawing)
-
     def draw(self) -> Drawing:
         """All panels side by side."""
         import matplotlib as mpl
 
         with mpl.rc_context(STYLE):
-            drawing, parts = canvas(len(self.rows), len(self.figure.y), PANEL, frame=_FRAME)
+            drawing, parts = canvas(len(self.rows), len(self.figure.y), PANEL, frame=PANEL_FRAME)
             for i, row in enumerate(self.rows):
                 for j, stack in enumerate(self.figure.y):
                     self._panel(parts[i][j], row, stack)
@@ -102,20 +105,23 @@ class FigurePanels:
         with mpl.rc_context(STYLE):
             save_drawing(self.draw(), file)
 
-    def save_each(self, folder: Path, name: str, kind: str) -> list[Path]:
-        """Each panel as a file of its own, as wide as a column of a journal; where they are."""
-        import matplotlib as mpl
-
-        files = []
+    def single_panels(self, size: tuple[float, float] = COLUMN) -> list[FigurePanel]:
+        """Return each panel as a figure of its own, by default as wide as a column of a journal."""
+        found = []
         for row, stack in self.panels:
             of_row = "" if row is None else "-" + re.sub(r"[^\w.-]+", "-", str(row))
-            file = folder / f"{name}-{stack[0]}{'-stacked' * (len(stack) > 1)}{of_row}.{kind}"
-            with mpl.rc_context(STYLE | {"font.size": 8, "legend.fontsize": 7}):
-                drawing, parts = canvas(1, 1, COLUMN, frame=_FRAME)
-                self._panel(parts[0][0], row, stack)
-                save_drawing(drawing, file)
-            files.append(file)
-        return files
+            title = f"{self.name}-{stack[0]}{'-stacked' * (len(stack) > 1)}{of_row}"
+            found.append(FigurePanel(title, self.figure.title, partial(self._single, row, stack, size)))
+        return found
+
+    def _single(self, row: Setting | None, stack: list[str], size: tuple[float, float]) -> Drawing:
+        import matplotlib as mpl
+
+        small = {"font.size": 8, "legend.fontsize": 7} if size == COLUMN else {}
+        with mpl.rc_context(STYLE | small):
+            drawing, parts = canvas(1, 1, size, frame=PANEL_FRAME)
+            self._panel(parts[0][0], row, stack)
+            return drawing
 
     def _panel(self, axes: Axes, row: Setting | None, stack: list[str]) -> None:
         figure = self.figure
@@ -128,8 +134,10 @@ class FigurePanels:
         else:
             self._bars(axes, points, stack)
             title = figure.titles.get(metric.name) or "Messages by category"
-        at = "" if row is None else f", {name_key(figure.panel or '', [])} = {row}"
-        axes.set_title(f"{title}{at}", loc="left")
+        if row is not None:
+            axes.set_title(f"{name_key(figure.panel or '', [])} = {row}", loc="left")
+        axes.set_ylabel(title)
+        fold_y_label(axes)
         axes.set_xlabel(name_key(figure.x, values, figure.x_title, figure.x_unit))
         axes.tick_params(length=2.5)
         fold_label(axes)
@@ -185,8 +193,8 @@ class FigurePanels:
                 yerr=list(zip(*ends, strict=True)) if known else None,
                 label=title,
                 color=colour,
-                marker=_MARKERS[i % len(_MARKERS)],
-                linestyle=_DASHES[i % len(_DASHES)],
+                marker=MARKERS[i % len(MARKERS)],
+                linestyle=DASHES[i % len(DASHES)],
                 markersize=4,
                 linewidth=1.4,
                 capsize=2.5,
@@ -208,7 +216,7 @@ class FigurePanels:
         width = 0.8 / len(series)
         highest = 0.0
         for i, (title, chosen) in enumerate(series):
-            colour, marker = COLOURS[i % len(COLOURS)], _MARKERS[i % len(_MARKERS)]
+            colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
             for point, protocol in chosen:
                 place = values.index(point[self.figure.x]) + (i - (len(series) - 1) / 2) * width
                 bottom = 0.0
@@ -305,7 +313,11 @@ def svg_text(drawing: Drawing) -> str:
     """A drawing as SVG for a page."""
     sink = io.StringIO()
     drawing.savefig(sink, format="svg", metadata={"Date": None})
-    text = sink.getvalue()
+    return embed_svg(sink.getvalue())
+
+
+def embed_svg(text: str) -> str:
+    """The text of an SVG file as an element of a page."""
     text = text[text.index("<svg") :]
     # The page decides how large it is; the view box keeps its shape.
     return re.sub(r' (width|height)="[^"]*pt"', "", text, count=2)

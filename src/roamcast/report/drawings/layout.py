@@ -46,6 +46,16 @@ def fold_label(axes: Axes) -> None:
     label.set_text("\n".join(min(lines, key=lambda two: max(map(len, two)))))
 
 
+def fold_y_label(axes: Axes) -> None:
+    """Break the title of the vertical axis into two lines where the plot is too low for one."""
+    label = axes.yaxis.label
+    words = label.get_text().split()
+    if len(words) < 2 or label.get_window_extent().height <= axes.get_window_extent().height * 1.1:
+        return
+    lines = [(" ".join(words[:i]), " ".join(words[i:])) for i in range(1, len(words))]
+    label.set_text("\n".join(min(lines, key=lambda two: max(map(len, two)))))
+
+
 def thin_ticks(axes: Axes) -> None:
     """Leave out the labels of ticks that would touch one already there; the last one stays."""
     axis = axes.xaxis

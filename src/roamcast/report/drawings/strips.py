@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from roamcast.campaign.plan import point_text
 from roamcast.errors import UserError
-from roamcast.metrics.declarations import METRICS
+from roamcast.report.comparing.goals import SHOWN
 from roamcast.report.drawings.axes import fit_values, name_values
-from roamcast.report.drawings.figures import COLOURS, STYLE, canvas, show_itself, svg_text
+from roamcast.report.drawings.figures import COLOURS, STYLE, canvas, show_itself
 from roamcast.report.numbers import FEW
 from roamcast.report.ranking import HEADLINES, Place, rank
 from roamcast.report.result import CampaignResult
@@ -17,17 +17,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
+_LONGEST = 22
+"Letters of a label beside a plot."
+
 _SHADES = {"best": COLOURS[0], "tie": COLOURS[0], "": "#5b6770"}
 
 
-def draw_strips(result: CampaignResult, place: Place, metric: str, protocols: list[str]) -> str:
-    """The protocols' seeds and means of `metric` below each other, as SVG."""
+def draw_strip_panel(result: CampaignResult, place: Place, metric: str, protocols: list[str]) -> Drawing:
+    """The protocols' seeds and means of `metric` below each other."""
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE | {"axes.grid.axis": "x"}):
         drawing, panels = _canvas(result, place, [metric], protocols)
         _draw_panel(panels[0][0], result, place, metric, protocols)
-        return svg_text(drawing)
+        return drawing
 
 
 def draw_comparison(result: CampaignResult) -> Drawing:
@@ -50,9 +53,9 @@ def _canvas(
     result: CampaignResult, place: Place, metrics: list[str], protocols: list[str]
 ) -> tuple[Drawing, Any]:
     known = rank(result, place, metrics[0], protocols)
-    tall = 0.75 + 0.4 * len(known)
-    left = 0.04 + 0.018 * max(map(len, known))
-    frame = (left, 0.3 / tall, 0.89 - left, 1 - 0.62 / tall)
+    tall = 0.8 + 0.4 * len(known)
+    left = 0.04 + 0.018 * max(len(_shorten(label)) for label in known)
+    frame = (left, 0.55 / tall, 0.89 - left, 1 - 0.65 / tall)
     return canvas(1, len(metrics), (4.4, tall), frame=frame)
 
 
@@ -60,7 +63,7 @@ def _draw_panel(axes: Axes, result: CampaignResult, place: Place, metric: str, p
     ranked = rank(result, place, metric, protocols)
     known = [protocol for protocol in protocols if protocol in ranked]
     values = {p: list(result.by_seed(*place, p, metric).values()) for p in known}
-    fit_values(axes.xaxis, METRICS[metric], [v for of in values.values() for v in of])
+    fit_values(axes.xaxis, SHOWN[metric], [v for of in values.values() for v in of])
     for i, protocol in enumerate(known):
         colour = _SHADES[ranked[protocol][1]]
         _draw_strip(axes, i, values[protocol], colour)
@@ -88,11 +91,16 @@ def _draw_panel(axes: Axes, result: CampaignResult, place: Place, metric: str, p
             axes.text(
                 1.02, i, mark, transform=where, va="center", fontsize=9, color=COLOURS[0], weight="bold"
             )
-    axes.set_yticks(range(len(known)), known)
+    axes.set_yticks(range(len(known)), [_shorten(label) for label in known])
     axes.set_ylim(len(known) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0, labelsize=10)
     axes.spines["left"].set_visible(False)
-    axes.set_title(name_values(METRICS[metric]), fontsize=11, loc="left")
+    axes.set_xlabel(name_values(SHOWN[metric]), fontsize=10)
+
+
+def _shorten(label: str) -> str:
+    """A label that leaves room for the plot."""
+    return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _draw_strip(axes: Axes, line: int, values: list[float], colour: str) -> None:

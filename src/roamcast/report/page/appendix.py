@@ -9,6 +9,7 @@ from html import escape
 from importlib.metadata import version
 from typing import Any
 
+from roamcast.report.comparing.goals import GOALS
 from roamcast.report.numbers import FEW, short
 from roamcast.report.result import CampaignResult
 
@@ -27,13 +28,13 @@ def _ground(result: CampaignResult) -> str:
     elif seeds < FEW:
         told = (
             f"Every protocol ran with the same {seeds} seeds, too few for intervals: numbers are means, with "
-            "the least and the most of the seeds in brackets."
+            "the least and the most of the seeds in parentheses."
         )
     else:
         told = (
-            f"Every protocol ran with the same {seeds} seeds: the same movement, publications and wishes. "
-            "Numbers are means over seeds with 95 % intervals: Korn and Graubard's for a share, Student's t "
-            "of the logarithm for an amount; shown as ± half-width, or as low to high if asymmetric."
+            f"Every protocol ran with the same {seeds} seeds: the same movement, publications and "
+            "subscriptions. Numbers are means over seeds with 95 % intervals in brackets: Korn and "
+            "Graubard's for a share, Student's t of the logarithm for an amount."
         )
     if result.campaign.claims:
         told += (
@@ -43,13 +44,24 @@ def _ground(result: CampaignResult) -> str:
         )
     else:
         told += (
-            " Delivery decides which protocol is best; if rates are equivalent within two percentage points, "
-            "messages per delivery do. Best: significantly better than each of the others, paired by seed "
+            f"{_rule(result)} Best: significantly better than each of the others, paired by seed "
             "(differences of shares, ratios of amounts; error 5 % over all comparisons). Tie: the difference "
             f"is not significant. Nobody is best with fewer than {FEW} seeds, alone, or without delivering "
             "anything."
         )
     return f"<section><h2>What it rests on</h2><p>{told}</p></section>"
+
+
+def _rule(result: CampaignResult) -> str:
+    """What decides a comparison, and the deadline if there is one."""
+    deadline = result.campaign.measure.deadline
+    late = "" if deadline is None else f" A delivery later than {short(deadline)} s counts as lost."
+    if result.campaign.goal != "delivery":
+        return f"{late} The goal decides which protocol is best: {GOALS[result.campaign.goal].noun}."
+    return (
+        f"{late} Delivery decides which protocol is best; if rates are equivalent within two percentage "
+        "points, messages per delivery do."
+    )
 
 
 def _failures(result: CampaignResult) -> str:

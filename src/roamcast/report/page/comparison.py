@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from html import escape
 
 from roamcast.campaign.plan import point_text
-from roamcast.metrics.declarations import METRICS
 from roamcast.report.answer import answer
-from roamcast.report.drawings.strips import draw_strips
-from roamcast.report.numbers import FEW, format_estimate
+from roamcast.report.comparing.goals import GOALS, SHOWN
+from roamcast.report.drawings.catalogue import ReportFigure, compare_figures
+from roamcast.report.numbers import FEW, format_estimate, percent
+from roamcast.report.page.downloads import show_figure
 from roamcast.report.ranking import HEADLINES, SIDE_BY_SIDE, Place, rank
 from roamcast.report.result import CampaignResult, describe_point
 
@@ -52,11 +53,9 @@ def _answer(result: CampaignResult, place: Place, protocols: list[str]) -> str:
 
 
 def _section(result: CampaignResult, place: Place, protocols: list[str], several: bool) -> str:
-    strips = "".join(
-        f'<div class="panel">{draw_strips(result, place, metric, protocols)}</div>'
-        for metric in HEADLINES
-        if rank(result, place, metric, protocols)
-    )
+    figures = compare_figures(result, place, protocols)
+    strips = [figure for figure in figures if figure.name.startswith(HEADLINES)]
+    curves = [figure for figure in figures if figure not in strips]
     if several:
         where = escape(describe_point(place[1], result.campaign.sweeps[place[0]].set))
         head = f"<h2>{where}</h2>{_answer(result, place, protocols)}"
@@ -65,23 +64,60 @@ def _section(result: CampaignResult, place: Place, protocols: list[str], several
     seeds = len(result.campaign.seed_list)
     dots = "Dots are seeds" + (", diamonds their means" if seeds > 1 else "")
     within = " with 95 % intervals" if seeds >= FEW else ""
+    rest = f"<h2>Over delay and time</h2>{_panels(curves)}" if curves else ""
     return (
-        f'<section>{head}<div class="panels">{strips}</div><p class="small">{dots}{within}.</p>'
-        f"{_side_by_side(result, place, protocols)}</section>"
+        f'<section>{head}{_panels(strips)}<p class="small">{dots}{within}.</p>'
+        f"{_side_by_side(result, place, protocols)}{rest}</section>"
+    )
+
+
+def _panels(figures: list[ReportFigure]) -> str:
+    return f'<div class="panels">{"".join(map(show_figure, figures))}</div>'
+
+
+def make_points(result: CampaignResult) -> str:
+    """Who is best at each point of each sweep with several protocols, for a page of figures."""
+    rows = []
+    for place, protocols in _places(result):
+        if len(protocols) < 2 or not any(key[:2] == place for key in result.values):
+            continue
+        found = answer(result, place, protocols)
+        if found.best is not None:
+            verdict = f"<strong>{escape(found.best)}</strong>"
+        elif found.ties:
+            verdict = f"tie: {escape(', '.join(found.ties))}"
+        else:
+            verdict = "-"
+        rates = (result.values.get((*place, label, "delivery_rate")) for label in protocols)
+        told = "; ".join(
+            f"{label} {percent(row)}" for label, row in zip(protocols, rates, strict=True) if row
+        )
+        where = describe_point(place[1], result.campaign.sweeps[place[0]].set)
+        rows.append(f"<tr><td>{escape(where)}</td><td>{verdict}</td><td>{escape(told)}</td></tr>")
+    if not rows:
+        return ""
+    return (
+        "<section><h2>Best at each point</h2><p class='small'>By "
+        f"{escape(GOALS[result.campaign.goal].noun)}, as <code>roamcast compare</code> decides it; the last"
+        " column is the delivery rate.</p><div class='wide'><table><thead><tr><th>Point</th><th>Best</th>"
+        "<th>Delivered of what was wanted</th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div></section>"
     )
 
 
 def _side_by_side(result: CampaignResult, place: Place, protocols: list[str]) -> str:
     return (
         f"{_table(result, place, protocols, SIDE_BY_SIDE)}"
-        f"<details><summary>All metrics</summary>{_table(result, place, protocols, METRICS)}</details>"
+        f"<details><summary>All metrics</summary>{_table(result, place, protocols, SHOWN)}</details>"
     )
 
 
 def _table(result: CampaignResult, place: Place, protocols: list[str], metrics: Iterable[str]) -> str:
     head = "".join(f"<th>{escape(label)}</th>" for label in protocols)
     rows = []
-    for metric in (METRICS[name] for name in metrics):
+    for metric in (SHOWN[name] for name in metrics):
+        if not any((*place, label, metric.name) in result.values for label in protocols):
+            continue
         ranked = rank(result, place, metric.name, protocols) if metric.name in SIDE_BY_SIDE else {}
         cells = []
         for label in protocols:
@@ -92,8 +128,8 @@ def _table(result: CampaignResult, place: Place, protocols: list[str], metrics: 
             cells.append(f"<td data-label='{escape(label)}'>{escape(told)}{tag}</td>")
         unit = f" ({metric.unit})" if metric.unit else ""
         rows.append(
-            f"<tr><th scope='row' title='{escape(metric.meaning)}'>{escape(metric.title + unit)}</th>"
-            f"{''.join(cells)}</tr>"
+            f"<tr><th scope='row'>{escape(metric.title + unit)}"
+            f"<span class='where'>{escape(metric.meaning)}</span></th>{''.join(cells)}</tr>"
         )
     return (
         f"<div class='wide'><table class='sides'><thead><tr><th>Metric</th>{head}</tr></thead>"

@@ -6,12 +6,14 @@ from html import escape
 
 from roamcast.campaign.plan import point_text
 from roamcast.metrics.declarations import METRICS
+from roamcast.report.drawings.catalogue import ReportFigure
 from roamcast.report.drawings.communities import community_snapshots, draw_communities
-from roamcast.report.drawings.figures import FigurePanels
+from roamcast.report.drawings.figures import PANEL, FigurePanels
 from roamcast.report.drawings.map import MapData, describe_map, draw_map
 from roamcast.report.numbers import FEW, format_estimate
 from roamcast.report.page.appendix import make_appendix
-from roamcast.report.page.comparison import make_answer, make_comparisons
+from roamcast.report.page.comparison import make_answer, make_comparisons, make_points
+from roamcast.report.page.downloads import make_downloads, show_figure
 from roamcast.report.page.readings_page import make_readings
 from roamcast.report.page.replays import make_seeds
 from roamcast.report.page.style import STYLE
@@ -34,6 +36,7 @@ def make_page(result: CampaignResult, ground: MapData | None = None, *, follow: 
         _opening(result, ground),
         *_findings(result),
         make_seeds(result),
+        "" if follow else make_downloads(result),
         make_appendix(result),
     ]
     return (
@@ -52,7 +55,9 @@ def _findings(result: CampaignResult) -> list[str]:
         return [make_readings(result)] if not result.stale else []
     figures = [_figure(result, name) for name in result.campaign.figures if result.values]
     claims = make_claims(result, claims_of(result, None))
-    return [*figures, claims, make_comparisons(result) if result.values and not figures else ""]
+    if not result.values:
+        return [claims]
+    return [*figures, claims, make_points(result) if figures else make_comparisons(result)]
 
 
 def _head(result: CampaignResult) -> str:
@@ -114,9 +119,14 @@ def _communities(result: CampaignResult, figure: str) -> str:
 def _figure(result: CampaignResult, name: str) -> str:
     panels = FigurePanels(result, name)
     figure = panels.figure
-    drawn = "".join(f'<div class="panel">{panels.svg(row, stack)}</div>' for row, stack in panels.panels)
+    drawn = "".join(
+        show_figure(ReportFigure(panel.name, "", panel.draw)) for panel in panels.single_panels(PANEL)
+    )
     metrics = [metric for stack in figure.y for metric in stack]
-    head = "".join(f"<th>{escape(METRICS[metric].title)}</th>" for metric in metrics)
+    head = "".join(
+        f"<th>{escape(metric.title)}<span class='where'>{escape(metric.meaning)}</span></th>"
+        for metric in map(METRICS.__getitem__, metrics)
+    )
     rows = []
     for point in panels.points:
         for label in panels.sweep.protocols:

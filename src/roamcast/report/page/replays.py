@@ -2,68 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from html import escape
 
-import msgspec
-
 from roamcast.campaign.plan import point_text
+from roamcast.report.replay_index import LossCause, RunReplay, read_replays
 from roamcast.report.result import CampaignResult
 
-FOLDER, INDEX = "replays", "index.json"
-_FILE = re.compile(r"seed-\d+(-\d+)?\.html")
-_EVENT = re.compile(r"\d+/\d+")
 _SHOWN = 6
 "Causes of a protocol that the page lists."
-
-
-class LossCause(msgspec.Struct, kw_only=True):
-    """A cause of loss in one run, and a case of it."""
-
-    says: str
-    times: int = 0
-    proven: int = 0
-    event: str
-    node: int
-
-
-class RunReplay(msgspec.Struct, kw_only=True):
-    """Where the replay of a run is, and why deliveries were lost in the run."""
-
-    protocol: str
-    run: str
-    seed: int
-    file: str
-    pane: int
-    "Which map of the file shows the run."
-    expected: int
-    unreachable: int = 0
-    "Expected deliveries to which no path led until the end of the run, whatever the protocol."
-    causes: list[LossCause]
-
-    def link(self, case: LossCause | None = None) -> str:
-        """Return the address of the run, or of a case, relative to the report."""
-        at = f"&event={case.event}&node={case.node}" if case is not None else ""
-        return f"{FOLDER}/{self.file}#run={self.pane}&only{at}"
-
-
-def read_replays(result: CampaignResult) -> list[RunReplay]:
-    """Return the replays in the campaign's folder, of runs that it still has."""
-    file = result.store.folder / FOLDER / INDEX
-    if not file.exists():
-        return []
-    try:
-        found = msgspec.json.decode(file.read(), type=list[RunReplay])
-    except (OSError, ValueError):  # a damaged index: the report is told without replays
-        return []
-    known = {row["run"] for row in result.tables["points"]}
-    return [
-        each
-        for each in found
-        if each.run in known
-        and _FILE.fullmatch(each.file)
-        and all(_EVENT.fullmatch(cause.event) for cause in each.causes)
-    ]
 
 
 def make_seeds(result: CampaignResult) -> str:
@@ -88,6 +34,7 @@ def _seeds(
     seeds = sorted({seed for each in rates.values() for seed in each})
     if not seeds:
         return ""
+    reachable = _reachable_shares(result, place, protocols)
     rows = []
     for seed in seeds:
         cells = []
@@ -97,13 +44,30 @@ def _seeds(
             replay = replays.get((seed, label))
             watch = f' <a href="{escape(replay.link())}">replay</a>' if replay is not None else ""
             cells.append(f"<td data-label='{escape(label)}'>{told}{delay}{watch}</td>")
+        if reachable:
+            told = f"{100 * reachable[seed]:.1f} %" if seed in reachable else "-"
+            cells.insert(0, f"<td data-label='reachable'>{told}</td>")
         rows.append(f"<tr><th scope='row'>seed {seed}</th>{''.join(cells)}</tr>")
-    head = "".join(f"<th>{escape(label)}</th>" for label in protocols)
+    head = "<th>Reachable</th>" if reachable else ""
+    head += "".join(f"<th>{escape(label)}</th>" for label in protocols)
     return (
-        "<section><h2>Seed by seed</h2><p class='small'>Delivered of what was wanted, and median delay of"
-        f" what was delivered. {_hint(result)}</p><div class='wide'><table class='sides'><thead><tr>"
+        "<section><h2>Seed by seed</h2><p class='small'>Reachable: share of what was wanted to which a path"
+        " led before the end, for any protocol. Then delivered of what was wanted, and median delay of what"
+        f" was delivered. {_hint(result)}</p><div class='wide'><table class='sides'><thead><tr>"
         f"<th>Seed</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></section>"
     )
+
+
+def _reachable_shares(
+    result: CampaignResult, place: tuple[str, str], protocols: list[str]
+) -> dict[int, float]:
+    """Return by seed the share of what was wanted that a path led to; it is the same for all protocols."""
+    found: dict[int, float] = {}
+    for label in protocols:
+        of = result.by_seed(*place, label, "reachable")
+        wanted = result.by_seed(*place, label, "expected")
+        found |= {seed: of[seed] / wanted[seed] for seed in of if wanted.get(seed)}
+    return found
 
 
 def _hint(result: CampaignResult) -> str:

@@ -28,7 +28,9 @@ tr.not-judged td:last-child{color:#666}
 .best,.tie{color:#005a8f;font-size:.75rem;text-transform:uppercase;letter-spacing:.04em}
 .wide{overflow-x:auto}
 .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr));gap:.5rem 1rem}
-.panel svg{width:100%;height:auto;display:block}
+.panel{margin:0}.panel svg{width:100%;height:auto;display:block}
+.get{white-space:nowrap}.get a{margin-left:.3rem}
+th .where{font-weight:normal;max-width:22rem}
 details{margin:.5rem 0}
 summary{cursor:pointer;color:#0060a0}
 code,pre{font:.8rem/1.4 ui-monospace,monospace;overflow-wrap:anywhere}
@@ -62,14 +64,15 @@ h2{border-bottom-color:#33414c}th,td{border-bottom-color:#2a3640}thead th,pre{ba
 a,summary{color:#7cbcf5}.best,.tie{color:#7cbcf5}.verdict{border-left-color:#4f9fe0}
 tr.held td:last-child{color:#58c99b}tr.not-held td:last-child{color:#ff9a66}
 tr.undecided td:last-child{color:#e5bd57}
-.panel svg,.map svg{background:#f3f5f6;border-radius:8px}
+.panel svg,.map svg{filter:invert(.9) hue-rotate(180deg);border-radius:8px}
 .claims td:not(:first-child)::before,.sides td::before{color:#a3b2bd}
 }
 @media print{
 body{font-size:10pt}main{max-width:none;padding:0}h1{font-size:18pt}
 .opening{grid-template-columns:minmax(0,3fr) minmax(0,2fr)}
 section{break-inside:auto}.panel,tr,figure{break-inside:avoid}h2{break-after:avoid}
-details:not([open]){display:none}summary{color:inherit}
+details::details-content{content-visibility:visible;display:block;height:auto}
+summary{color:inherit;list-style:none}.get,.downloads{display:none}pre{font-size:7pt}
 .panels{grid-template-columns:repeat(3,1fr)}
 }
 """

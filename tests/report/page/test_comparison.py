@@ -332,3 +332,18 @@ def test_a_tie_that_no_number_of_seeds_decides_says_so():
         },
     )
     assert "More than 10,000 seeds would be needed" in answer(equal, PLACE, THREE).sentences[1]
+
+
+def test_a_tie_of_near_equals_tells_the_seeds_that_show_them_equal():
+    near = comparison(
+        {"delivery_rate": [0.951, 0.6, 0.95]},
+        {
+            ("delivery_rate", "flooding", "ft-cbr"): (0.001, 0.03),
+            ("delivery_rate", "cbr", "ft-cbr"): (-0.35, 0.01),
+            ("delivery_rate", "flooding", "cbr"): (0.351, 0.01),
+        },
+    )
+    more = answer(near, PLACE, THREE).sentences[1]
+    assert re.fullmatch(
+        r"If they deliver as observed, about \d+ more seeds .* the same to two points\.", more
+    )

@@ -97,10 +97,8 @@ def suggest_seeds(result: CampaignResult, place: Place, metric: str, leaders: li
     more = max(each or 0 for each in needed) - seeds
     plural = "s" if more > 1 else ""
     if alike:
-        head = "If they deliver as observed"
-        return [
-            f"{same}, about {more} more seed{plural} would show in four of five cases that it is the same."
-        ]
+        told = "would show in four of five cases that they are the same to two points"
+        return [f"If they deliver as observed, about {more} more seed{plural} {told}."]
     gap = f"If the difference is as observed ({join_names(gaps)})"
     return [f"{gap}, about {more} more seed{plural} would show it in four of five cases."]
 

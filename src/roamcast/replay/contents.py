@@ -1,4 +1,4 @@
-"""Contents: the filters of a run, each with the events that it matches, for the viewer's search."""
+"""Contents: the filters of a run with the events that they match, and which messages carry events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from roamcast.facts.matching import Matcher
-from roamcast.facts.tables import Facts, FactsError
+from roamcast.facts.tables import Facts, FactsError, RunManifest
+from roamcast.why.trail import EVENT, ROLES_OF_CATEGORIES
 
 MOST_MATCHES = 500_000
 "Pairs of a filter and a content that are compared; less frequent filters are left out."
@@ -25,3 +26,9 @@ def match_filters(facts: Facts, contents: Sequence[str]) -> dict[str, list[int]]
     except FactsError:  # no event types, or a text that is none: the viewer still searches by text
         return found
     return found
+
+
+def carries_event(run: RunManifest, category: str, kind: str) -> bool:
+    """Return whether messages of a kind carry events, by the role that `run.json` records or the category."""
+    role = run.kinds[kind].role if kind in run.kinds else ""
+    return (role or ROLES_OF_CATEGORIES.get(category)) == EVENT

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from roamcast.facts.tables import Facts, FactsError
 from roamcast.replay.charts import draw_charts
-from roamcast.replay.contents import match_filters
+from roamcast.replay.contents import carries_event, match_filters
 from roamcast.replay.geometry import describe_ground
 from roamcast.replay.losses import Losses, explain_losses
 from roamcast.replay.packing import Packer
@@ -119,6 +119,7 @@ class Recording:
             "servedBy": str(run.traits.get("served_by") or ""),
             "ground": describe_ground(facts),
             "messages": self.messages,
+            "carries": [carries_event(run, category, kind) for category, kind in self.messages],
             "charts": draw_charts(facts),
             "legs": self._pack_legs(packer),
             "publications": self._pack_publications(packer, events),

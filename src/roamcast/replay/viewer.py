@@ -22,12 +22,16 @@ MODULES = (
     "colours.js",
     "sprites.js",
     "view.js",
+    "structure.js",
     "map.js",
     "charts.js",
     "timeline.js",
     "panel.js",
     "log.js",
     "link.js",
+    "about.js",
+    "legend.js",
+    "controls.js",
     "main.js",
 )
 "The script's modules, each after those that it imports."

@@ -38,3 +38,6 @@ export function sharpen(canvas) {
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   return { pen, width: box.width, height: box.height };
 }
+
+/** Returns the element of the page with an id. */
+export const find = (id) => document.getElementById(id);

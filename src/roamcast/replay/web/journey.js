@@ -7,7 +7,9 @@ const EDGE = 1e-6; // m: who is nearer to the range's edge than this counts as i
 const HOPS = 64;
 
 /** Returns a map from each node that had the event to its step: { node, parent, sent, time, delivered }. */
-export function findJourney(run, event, { copies, drops }) {
+export function findJourney(run, event, passage) {
+  const copies = passage.copies.filter((copy) => run.carries[copy.message]); // not what acknowledges it
+  const drops = passage.drops.filter((drop) => run.carries[drop.message]);
   const losses = drops.filter((drop) => FRAME_LOSSES.has(drop.cause));
   const got = run.deliveredTo(event);
   const publisher = run.publications.publisher[event];

@@ -1,31 +1,26 @@
 // The viewer: reads the packed runs, holds the state, draws when something changed.
 
 import { Air } from "./air.js";
-import { drawChart, listCharts } from "./charts.js";
+import { firstMoment, tellRate } from "./about.js";
+import { drawChart } from "./charts.js";
 import { palette } from "./colours.js";
-import { make, sharpen, tellCount, tellTime } from "./dom.js";
+import { makeCharts, makeControls, wire } from "./controls.js";
+import { find, make, sharpen, tellTime } from "./dom.js";
 import { findJourney } from "./journey.js";
 import { readLink, writeLink } from "./link.js";
-import { listEntries, LOG_KINDS, makeEntries } from "./log.js";
+import { CATEGORY_NAMES, drawLegend } from "./legend.js";
+import { listEntries, makeEntries } from "./log.js";
 import { drawMap, radiusOf } from "./map.js";
 import { makeEvent, makeNode, makeOverview } from "./panel.js";
 import { Run, upper } from "./run.js";
 import { searchEvents } from "./search.js";
-import { drawTimeline, scrub } from "./timeline.js";
+import { findMesh } from "./structure.js";
+import { drawTimeline } from "./timeline.js";
 import { decodeBase64, unpack } from "./unpack.js";
 import { followPointers, View } from "./view.js";
 
-const find = (id) => document.getElementById(id);
-const CATEGORY_NAMES = ["event", "subscription", "routing", "control"];
-const LAYERS = {
-  range: "radio range", sense: "carrier sense", receptions: "nodes in range", drops: "losses and drops", labels: "node numbers", trails: "trails (60 s)", links: "links",
-};
+const RECENT = 6; // events whose ways are drawn together
 const SLOW = 0.05; // speed at which an event is shown
-const KEYS = [
-  ["Space", "play or pause"], [". ,", "next, previous frame"], ["← →", "one second back, forward; with Shift ten"], ["[ ]", "slower, faster"],
-  ["+ - 0", "zoom in, out, whole area"], ["N P", "next, previous event"], ["F", "follow the chosen node"], ["T", "trails"], ["/", "search"], ["Esc", "close event and node"],
-];
-
 async function open() {
   const text = find("runs").textContent;
   const { header, read } = await unpack(text.trim() ? decodeBase64(text) : await (await fetch("runs")).arrayBuffer());
@@ -39,10 +34,12 @@ class Replay {
     this.airs = airs;
     this.media = matchMedia("(prefers-color-scheme: dark)");
     this.chosen = runs.map(() => null);
+    this.ways = [];
+    this.structure = { findMesh };
     this.state = {
       t: firstMoment(runs[0]), playing: false, speed: 0.2, event: -1, node: -1, follow: false, active: 0, only: false, tab: "overview", colourBy: "group", cause: -1,
       found: null, dark: false, still: matchMedia("(prefers-reduced-motion: reduce)").matches, categories: new Set(CATEGORY_NAMES),
-      layers: { range: true, sense: true, receptions: true, drops: true, labels: runs[0].nodes <= 80, trails: false, links: false },
+      layers: { range: true, sense: true, receptions: true, drops: true, labels: runs[0].nodes <= 80, trails: false, links: false, ways: false, mesh: false },
     };
     this.logKinds = new Set(["published", "delivered", "dropped", "sent"]);
     this.logOnly = { node: false, event: false };
@@ -50,10 +47,10 @@ class Replay {
     this.panes = runs.map((run, number) => this.makePane(run, number));
     this.dirty = this.panelDirty = true;
     this.drawn = 0;
-    this.wire();
+    wire(this);
     this.setTheme();
     this.setSpeed(this.state.speed);
-    this.makeControls();
+    makeControls(this);
     this.followLink();
     let before = performance.now();
     const tick = (now) => {
@@ -157,6 +154,20 @@ class Replay {
     return { event, steps, wants: new Set(run.wants(event)), lost, got: run.deliveredTo(event), end: Math.min(last, published + 60) + 1e-4 };
   }
 
+  /** Returns the ways of the last events before now, as far as they are known; asks for the others. */
+  recentWays(run, number) {
+    if (!this.state.layers.ways) return [];
+    const last = upper(run.publications.time, this.state.t), known = (this.ways[number] ??= new Map()), found = [];
+    for (let event = Math.max(last - RECENT, 0); event < last; event++) {
+      if (known.get(event)) found.push(known.get(event));
+      else if (!known.has(event)) {
+        known.set(event, null);
+        this.airs[number].passage(event).then((passage) => { known.set(event, findJourney(run, event, passage)); this.dirty = true; });
+      }
+    }
+    return found;
+  }
+
   stepEvent(by) {
     const event = Math.min(Math.max(this.state.event + by, 0), this.run.events - 1);
     if (this.run.events) this.chooseEvent(event);
@@ -221,7 +232,7 @@ class Replay {
       const { pen, width, height } = sharpen(this.panes[number].canvas);
       view.resize(width, height);
       if (state.follow && state.node < run.nodes) view.centre = [run.x[state.node], run.y[state.node]];
-      drawMap(pen, view, run, this.airs[number], state, this.chosen[number], colours);
+      drawMap(pen, view, run, this.airs[number], state, this.chosen[number], this.recentWays(run, number), colours);
       this.panes[number].figure.classList.toggle("active", number === state.active);
     });
     drawTimeline(find("timeline"), this.run, state, this.chosen[state.active], colours);
@@ -271,38 +282,12 @@ class Replay {
     panel.replaceChildren(...content);
     panel.scrollTop = scrolled;
     if (held) panel.focus({ preventScroll: true });
-    this.drawLegend();
+    drawLegend(this);
   }
 
   chooseEntry(entry) {
     if (entry.event >= 0) this.chooseEvent(entry.event, entry.node, entry.time);
     else this.chooseNode(entry.node, entry.time);
-  }
-
-  drawLegend() {
-    const { colours, state, run } = this, items = [];
-    const add = (words, colour, shape = "", border = "") => items.push(make("li", {}, make("i", { className: shape, style: { "--c": colour, ...(border ? { "--b": border } : {}) } }), words));
-    const sign = (words, colour, letter) => items.push(make("li", {}, make("i", { className: "mark", style: { "--c": colour } }, letter), words));
-    if (this.chosen[state.active]) {
-      add("publisher", colours.event);
-      add("has it", colours.has);
-      add("relay", colours.relay);
-      add("wants it", colours.ground, "", colours.wants);
-      sign("lost it", colours.lost, "✕");
-    } else if (state.colourBy.startsWith("state:")) {
-      const name = state.colourBy.slice(6), range = run.stateRange[name];
-      if (name === run.servedBy) add(`${name}: one colour each`, colours.groups[0]);
-      else if (range) items.push(make("li", {}, String(range.low), make("i", { className: "scale" }), `${range.high} ${name}`));
-    } else {
-      run.ground.groups.forEach((group, i) => add(`${group.name} (${group.count})`, colours.groups[i % colours.groups.length]));
-      add("publishes", colours.ground, "", colours.ink);
-    }
-    for (const category of CATEGORY_NAMES) if (state.categories.has(category)) add(`${category} frame`, colours[category], "wave");
-    sign("collision", colours.lost, "✕");
-    sign("queue full", colours.control, "■");
-    sign("router drop", colours.faint, "▲");
-    if (run.hasOutages) add("down", colours.off);
-    find("legend").replaceChildren(...items);
   }
 
   // Controls.
@@ -315,97 +300,13 @@ class Replay {
     this.dirty = this.panelDirty = true;
   }
 
-  makeControls() {
-    const { state, runs } = this;
-    const names = [...new Set(runs.flatMap((run) => run.states.names))];
-    find("colour").append(make("option", { value: "group" }, "group"), ...names.map((name) => make("option", { value: `state:${name}` }, `state: ${name}`)));
-    const check = (label, checked, set) => make("label", {}, make("input", { type: "checkbox", checked, onchange: (event) => { set(event.target.checked); this.changed(); } }), label);
-    find("layers").append(...Object.entries(LAYERS).map(([key, label]) => check(label, state.layers[key], (on) => { state.layers[key] = on; })));
-    if (runs.length > 1) find("layers").append(check("only the active map", state.only, (on) => { state.only = on; }));
-    const member = (set, key) => (on) => { if (on) set.add(key); else set.delete(key); };
-    find("categories").append(...CATEGORY_NAMES.map((each) => check(each, true, member(state.categories, each))));
-    find("log-filters").append(...LOG_KINDS.map((each) => check(each, this.logKinds.has(each), member(this.logKinds, each))),
-      check("only chosen node", false, (on) => { this.logOnly.node = on; }), check("only chosen event", false, (on) => { this.logOnly.event = on; }));
-    find("filters").append(...Object.keys(this.run.filters).slice(0, 200).map((filter) => make("option", { value: filter })));
-    find("timeline").setAttribute("aria-valuemax", String(this.run.duration));
-    this.makeCharts();
-    const keys = KEYS.flatMap(([key, words]) => [make("dt", {}, ...key.split(" ").map((each) => make("kbd", {}, each))), make("dd", {}, words)]);
-    find("keys").append(make("h2", {}, "Keys"), make("dl", {}, ...keys), ...explain(this.runs),
-      make("button", { type: "button", onclick: () => find("keys").close() }, "Close"));
-  }
-
-  makeCharts() {
-    this.charts = listCharts(this.runs, this.state.colourBy).map((chart) => {
-      const canvas = make("canvas", { role: "img", "aria-label": `${chart.title}: ${chart.about}` }), label = make("span", {});
-      scrub(canvas, (share) => this.goTo(share * this.run.duration));
-      return { chart: { ...chart }, canvas, label, told: "", figure: make("figure", { className: "chart", title: chart.about }, make("figcaption", {}, make("b", {}, chart.title), label), canvas) };
-    });
-    find("charts").replaceChildren(...this.charts.map(({ figure }) => figure));
-  }
-
-  wire() {
-    const press = (id, act) => find(id).addEventListener("click", act);
-    press("play", () => this.play());
-    press("back", () => this.stepFrame(false));
-    press("next", () => this.stepFrame(true));
-    press("closer", () => { this.view.zoomAt(1.5); this.dirty = true; });
-    press("farther", () => { this.view.zoomAt(1 / 1.5); this.dirty = true; });
-    press("fit", () => { this.view.fit(); this.state.follow = false; this.dirty = true; });
-    press("theme", () => this.setTheme(this.state.dark ? "light" : "dark"));
-    press("keys-open", () => find("keys").showModal());
-    for (const tab of ["overview", "event", "node", "log"]) press(`tab-${tab}`, () => { this.state.tab = tab; this.panelDirty = true; });
-    document.querySelector(".tabs").addEventListener("keydown", (event) => this.moveTab(event));
-    find("speed").addEventListener("input", (event) => this.setSpeed(10 ** Number(event.target.value)));
-    find("colour").addEventListener("change", (event) => { this.state.colourBy = event.target.value; this.makeCharts(); this.changed(); });
-    find("search").addEventListener("submit", (event) => { event.preventDefault(); this.search(find("query").value); });
-    scrub(find("timeline"), (share) => this.goTo(share * this.run.duration));
-    find("panel").addEventListener("pointerdown", () => { this.pressing = true; });
-    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(() => { this.pressing = false; }));
-    addEventListener("keydown", (event) => this.key(event));
-    addEventListener("hashchange", () => { if (location.hash !== this.link) this.followLink(); });
-    this.media.addEventListener("change", () => this.setTheme());
-    new ResizeObserver(() => { this.dirty = true; }).observe(document.body);
-    for (const air of this.airs) air.onLoad = () => { this.dirty = true; };
-  }
-
-  moveTab(event) {
-    const tabs = [...document.querySelectorAll(".tabs [role=tab]")], by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!by) return;
-    event.stopPropagation();
-    const next = tabs[(tabs.indexOf(document.activeElement) + by + tabs.length) % tabs.length];
-    next.click();
-    next.focus();
-  }
-
-  key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || find("keys").open) return;
-    if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.key !== "Escape") return;
-    if (event.key === " " && event.target.tagName === "BUTTON") return;
-    const by = event.shiftKey ? 10 : 1;
-    const acts = {
-      " ": () => this.play(), ".": () => this.stepFrame(true), ",": () => this.stepFrame(false),
-      ArrowRight: () => this.goTo(this.state.t + by), ArrowLeft: () => this.goTo(this.state.t - by),
-      Home: () => this.goTo(0), End: () => this.goTo(this.run.duration),
-      "[": () => this.setSpeed(this.state.speed / 2), "]": () => this.setSpeed(this.state.speed * 2),
-      "+": () => this.view.zoomAt(1.25), "=": () => this.view.zoomAt(1.25), "-": () => this.view.zoomAt(0.8), 0: () => this.view.fit(),
-      n: () => this.stepEvent(1), p: () => this.stepEvent(-1), f: () => this.follow(!this.state.follow),
-      t: () => { this.state.layers.trails = !this.state.layers.trails; }, "/": () => find("query").focus(), "?": () => find("keys").showModal(),
-      Escape: () => { this.state.node = -1; this.state.follow = false; this.chooseEvent(-1); find("view").open = false; },
-    };
-    const act = acts[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
-    this.dirty = true;
-  }
-
   followLink() {
     const told = readLink(location.hash), { state } = this;
     if (told.active !== undefined && this.runs[told.active]) state.active = told.active;
     if (told.only) state.only = true;
     if (told.speed) this.setSpeed(told.speed);
     const known = find("colour").querySelectorAll("option");
-    if ([...known].some((option) => option.value === told.colourBy)) { find("colour").value = state.colourBy = told.colourBy; this.makeCharts(); }
+    if ([...known].some((option) => option.value === told.colourBy)) { find("colour").value = state.colourBy = told.colourBy; makeCharts(this); }
     const node = told.node >= 0 && told.node < this.run.nodes ? Math.floor(told.node) : -1;
     const event = told.event === undefined ? -1 : (this.run.eventNumbers.get(told.event) ?? -1);
     if (told.event !== undefined && event < 0) state.found = { events: null, how: "No event of this name was published.", text: told.event };
@@ -415,30 +316,6 @@ class Replay {
     if (told.follow) this.follow(true);
     this.changed();
   }
-}
-
-/** Returns a moment at which something happens: the first delivery after the warm-up, else the warm-up's end. */
-function firstMoment(run) {
-  const at = upper(run.deliveries.time, run.warmup);
-  return Math.min(run.deliveries.time[at] ?? run.warmup, run.duration);
-}
-
-function tellRate(run) {
-  const { expected, lost } = run.counted;
-  return expected && !run.losses.untold ? `${((100 * (expected - lost)) / expected).toFixed(1)} % delivered` : `${tellCount(run.frames)} frames`;
-}
-
-/** Returns what the replay shows and what the facts do not tell. */
-function explain(runs) {
-  const lines = [
-    "Nodes move exactly along the legs in the facts. Circles are frames: they grow to the radio range and, fainter, to the carrier-sense range while the frame is shown; the growth is drawn, not measured.",
-    "A unicast and its retries are one row in the facts, at the time of its first frame. RTS, CTS and ACK frames have no rows; they count in the airtime.",
-    "Nodes in range of a broadcast are computed from the movement. Losses are recorded for messages that carry events; a copy that a node had already is not recorded.",
-    "The length of link queues is not in the facts; drops of full queues are.",
-  ];
-  const parts = [make("h2", {}, "What is shown")];
-  for (const run of runs) parts.push(make("p", {}, `${run.name}: ${run.scenario}, seed ${run.seed}, ${tellCount(run.nodes)} nodes, ${run.duration} s, ${tellCount(run.frames)} transmissions.`));
-  return [...parts, make("ul", {}, ...lines.map((line) => make("li", {}, line)))];
 }
 
 open().then(

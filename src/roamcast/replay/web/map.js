@@ -1,8 +1,8 @@
 // The map of one run: ground, nodes, frames, drops and the journey of the chosen event at one moment.
 
-import { pathTo } from "./journey.js";
 import { nameColour, scaleColour } from "./colours.js";
 import { Layer, stampDot, stampText } from "./sprites.js";
+import { arrow, drawStructure, drawTree } from "./structure.js";
 
 const SHOWN = 0.45; // seconds on the screen for which a frame is shown
 const MOST_RINGS = 72;
@@ -10,7 +10,6 @@ const MOST_FILLED = 8;
 const MOST_SENSE = 6;
 const LEVELS = 6; // strengths at which circles of one colour are drawn together
 const TRAIL = 60; // s
-const MOST_LINKS = 400; // nodes: more are not joined by lines
 const LINK_LOSSES = new Set(["collided", "captured", "weak", "deaf"]);
 
 /** How long a frame stays visible, in simulated seconds. */
@@ -18,8 +17,8 @@ export function shownFor(airtime, speed) {
   return Math.max(airtime, SHOWN * speed);
 }
 
-/** Draws a run at `state.t`. `chosen`: { event, steps, wants, lost, got } of the run, or null. */
-export function drawMap(pen, view, run, air, state, chosen, colours) {
+/** Draws a run at `state.t`. `chosen`: { event, steps, wants, lost, got } of the run, or null; `recent`: ways of events. */
+export function drawMap(pen, view, run, air, state, chosen, recent, colours) {
   const [width, height] = view.size;
   const ground = (run.groundLayer ??= new Layer());
   ground.show(pen, width, height, `${view.centre} ${view.zoom} ${colours.ground}`, (own) => {
@@ -27,8 +26,7 @@ export function drawMap(pen, view, run, air, state, chosen, colours) {
     own.fillRect(0, 0, width, height);
     drawGround(own, view, run, colours);
   });
-  if (state.layers.links && run.nodes <= MOST_LINKS) drawLinks(pen, view, run, state.t, colours);
-  if (state.colourBy.startsWith("state:")) drawHulls(pen, view, run, state, colours);
+  drawStructure(pen, view, run, state, recent, colours);
   drawTrails(pen, view, run, state, colours);
   if (chosen) drawTree(pen, view, run, state, chosen, colours);
   drawFrames(pen, view, run, air, state, colours);
@@ -65,73 +63,6 @@ function drawGround(pen, view, run, colours) {
   }
 }
 
-function drawLinks(pen, view, run, t, colours) {
-  const range = run.ground.range;
-  if (range === null) return;
-  pen.strokeStyle = colours.line;
-  pen.lineWidth = 1;
-  pen.beginPath();
-  for (let a = 0; a < run.nodes; a++) {
-    if (run.off(a, t)) continue;
-    for (let b = a + 1; b < run.nodes; b++) {
-      const dx = run.x[a] - run.x[b], dy = run.y[a] - run.y[b];
-      if (dx * dx + dy * dy > range * range || run.off(b, t)) continue;
-      pen.moveTo(view.x(run.x[a]), view.y(run.y[a]));
-      pen.lineTo(view.x(run.x[b]), view.y(run.y[b]));
-    }
-  }
-  pen.stroke();
-}
-
-/** Draws the convex hull of nodes that told the same number, where the number names the node that serves them. */
-function drawHulls(pen, view, run, state) {
-  const name = state.colourBy.slice(6);
-  if (name !== run.servedBy) return;
-  const members = new Map();
-  for (let node = 0; node < run.nodes; node++) {
-    const value = run.state(name, node, state.t);
-    if (value === undefined) continue;
-    if (!members.has(value)) members.set(value, []);
-    members.get(value).push([view.x(run.x[node]), view.y(run.y[node])]);
-  }
-  pen.lineJoin = "round";
-  for (const [value, places] of members) {
-    if (places.length < 2) continue;
-    const colour = nameColour(value, state.dark);
-    const middle = places.reduce(([x, y], place) => [x + place[0] / places.length, y + place[1] / places.length], [0, 0]);
-    pen.beginPath();
-    for (const [x, y] of hull(places)) {
-      const away = Math.hypot(x - middle[0], y - middle[1]) || 1, wider = 1 + 14 / away;
-      pen.lineTo(middle[0] + (x - middle[0]) * wider, middle[1] + (y - middle[1]) * wider);
-    }
-    pen.closePath();
-    pen.fillStyle = pen.strokeStyle = colour;
-    pen.globalAlpha = 0.1;
-    pen.fill();
-    pen.globalAlpha = 0.5;
-    pen.lineWidth = 1.5;
-    pen.stroke();
-    pen.globalAlpha = 1;
-  }
-}
-
-function hull(places) {
-  const sorted = [...places].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  const half = (points) => {
-    const kept = [];
-    for (const p of points) {
-      for (let n = kept.length; n > 1; n = kept.length) {
-        const [a, b] = [kept[n - 2], kept[n - 1]];
-        if ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) > 0) break;
-        kept.pop();
-      }
-      kept.push(p);
-    }
-    return kept.slice(0, -1);
-  };
-  return sorted.length < 3 ? sorted : [...half(sorted), ...half(sorted.reverse())];
-}
-
 function drawTrails(pen, view, run, state, colours) {
   const all = state.layers.trails && run.nodes <= 500;
   const nodes = all ? Array.from({ length: run.nodes }, (_, node) => node) : state.node >= 0 && state.node < run.nodes ? [state.node] : [];
@@ -145,33 +76,6 @@ function drawTrails(pen, view, run, state, colours) {
     pen.stroke();
   }
   pen.globalAlpha = 1;
-}
-
-function drawTree(pen, view, run, state, { steps }, colours) {
-  const path = new Set(state.node >= 0 ? pathTo(steps, state.node) : []);
-  for (const step of steps.values()) {
-    if (!step.sent || step.sent.time > state.t) continue;
-    const [x0, y0, x1, y1] = [view.x(run.x[step.parent]), view.y(run.y[step.parent]), view.x(run.x[step.node]), view.y(run.y[step.node])];
-    const onPath = path.has(step.node);
-    pen.strokeStyle = pen.fillStyle = colours.has;
-    pen.globalAlpha = onPath ? 1 : 0.6;
-    pen.lineWidth = onPath ? 3.2 : 1.7;
-    pen.beginPath();
-    pen.moveTo(x0, y0);
-    pen.lineTo(x1, y1);
-    pen.stroke();
-    arrow(pen, x0, y0, x1, y1, onPath ? 9 : 7);
-  }
-  pen.globalAlpha = 1;
-}
-
-function arrow(pen, x0, y0, x1, y1, size) {
-  const angle = Math.atan2(y1 - y0, x1 - x0), x = (x0 + 2 * x1) / 3, y = (y0 + 2 * y1) / 3;
-  pen.beginPath();
-  pen.moveTo(x + size * Math.cos(angle), y + size * Math.sin(angle));
-  pen.lineTo(x + size * 0.6 * Math.cos(angle + 2.4), y + size * 0.6 * Math.sin(angle + 2.4));
-  pen.lineTo(x + size * 0.6 * Math.cos(angle - 2.4), y + size * 0.6 * Math.sin(angle - 2.4));
-  pen.fill();
 }
 
 /** Returns the frames that are visible now, the oldest first. */

@@ -1,0 +1,29 @@
+// Words about runs: when they begin to be interesting, how much they delivered, what is shown and what is not.
+
+import { make, tellCount } from "./dom.js";
+import { upper } from "./run.js";
+
+/** Returns a moment at which something happens: the first delivery after the warm-up, else the warm-up's end. */
+export function firstMoment(run) {
+  const at = upper(run.deliveries.time, run.warmup);
+  return Math.min(run.deliveries.time[at] ?? run.warmup, run.duration);
+}
+
+/** Returns the share delivered, or the number of frames, in words. */
+export function tellRate(run) {
+  const { expected, lost } = run.counted;
+  return expected && !run.losses.untold ? `${((100 * (expected - lost)) / expected).toFixed(1)} % delivered` : `${tellCount(run.frames)} frames`;
+}
+
+/** Returns what the replay shows and what the facts do not tell. */
+export function explain(runs) {
+  const lines = [
+    "Nodes move exactly along the legs in the facts. Circles are frames: they grow to the radio range and, fainter, to the carrier-sense range while the frame is shown; the growth is drawn, not measured.",
+    "A unicast and its retries are one row in the facts, at the time of its first frame. RTS, CTS and ACK frames have no rows; they count in the airtime.",
+    "Nodes in range of a broadcast are computed from the movement. Losses are recorded for messages that carry events; a copy that a node had already is not recorded.",
+    "The length of link queues is not in the facts; drops of full queues are.",
+  ];
+  const parts = [make("h2", {}, "What is shown")];
+  for (const run of runs) parts.push(make("p", {}, `${run.name}: ${run.scenario}, seed ${run.seed}, ${tellCount(run.nodes)} nodes, ${run.duration} s, ${tellCount(run.frames)} transmissions.`));
+  return [...parts, make("ul", {}, ...lines.map((line) => make("li", {}, line)))];
+}

@@ -1,0 +1,35 @@
+// The legend of the map.
+
+import { make } from "./dom.js";
+import { hasMesh } from "./structure.js";
+
+export const CATEGORY_NAMES = ["event", "subscription", "routing", "control"];
+
+/** Draws the legend of the map as it is coloured now. */
+export function drawLegend(replay) {
+  const { colours, state, run } = replay, items = [];
+  const add = (words, colour, shape = "", border = "") => items.push(make("li", {}, make("i", { className: shape, style: { "--c": colour, ...(border ? { "--b": border } : {}) } }), words));
+  const sign = (words, colour, letter) => items.push(make("li", {}, make("i", { className: "mark", style: { "--c": colour } }, letter), words));
+  if (replay.chosen[state.active]) {
+    add("publisher", colours.event);
+    add("has it", colours.has);
+    add("relay", colours.relay);
+    add("wants it", colours.ground, "", colours.wants);
+    sign("lost it", colours.lost, "✕");
+  } else if (state.colourBy.startsWith("state:")) {
+    const name = state.colourBy.slice(6), range = run.stateRange[name];
+    if (name === run.servedBy) add(`${name}: one colour each`, colours.groups[0]);
+    else if (range) items.push(make("li", {}, String(range.low), make("i", { className: "scale" }), `${range.high} ${name}`));
+  } else {
+    run.ground.groups.forEach((group, i) => add(`${group.name} (${group.count})`, colours.groups[i % colours.groups.length]));
+    add("publishes", colours.ground, "", colours.ink);
+  }
+  for (const category of CATEGORY_NAMES) if (state.categories.has(category)) add(`${category} frame`, colours[category], "wave");
+  sign("collision", colours.lost, "✕");
+  sign("queue full", colours.control, "■");
+  sign("router drop", colours.faint, "▲");
+  if (state.layers.mesh && hasMesh(run)) add("mesh of forwarders", colours.relay, "wave");
+  if (state.layers.ways) add("ways of the last events", colours.has, "wave");
+  if (run.hasOutages) add("down", colours.off);
+  document.getElementById("legend").replaceChildren(...items);
+}

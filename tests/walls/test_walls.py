@@ -31,6 +31,10 @@ MAY_IMPORT = {
     "report": {"metrics", "campaign", "results", "lake"},
     "why": {"facts"},
     "replay": {"scenario", "facts", "why"},
+    "studio": {
+        *("scenario", "routing", "facts", "metrics", "lake", "campaign", "results", "report", "replay"),
+        *("why", "ingest", "live", "api", "cli"),
+    },  # the interface for the browser; campaigns and queries run in child processes
     "api": None,  # the interface for Python, as cli is for the terminal
     "cli": None,  # opens every door
 }
@@ -178,12 +182,12 @@ def test_code_for_linux_alone_is_in_live_testbed_pipeline_and_results():
 
 
 def test_a_finished_folder_is_read_without_the_pipeline():
-    """Nothing that a report imports, directly or not, is of the pipeline or of Spark."""
+    """Nothing that report, replay and studio import, directly or not, is of the pipeline or of Spark."""
     program = (
         "import sys, importlib, pkgutil\n"
         "sys.modules.update(dict.fromkeys(['roamcast.pipeline', 'pyspark', 'py4j']))\n"
-        "import roamcast.report, roamcast.results\n"
-        "for package in (roamcast.report, roamcast.results):\n"
+        "import roamcast.replay, roamcast.report, roamcast.results, roamcast.studio\n"
+        "for package in (roamcast.replay, roamcast.report, roamcast.results, roamcast.studio):\n"
         "    for found in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
         "        importlib.import_module(found.name)\n"
         "import roamcast.cli.campaign, roamcast.cli.shared.campaign_command\n"

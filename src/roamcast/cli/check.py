@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
+from roamcast.api.checking import check_scenario
 from roamcast.cli.shared.routers import Routers, add_routers
 from roamcast.errors import UserError
-from roamcast.scenario.read import load, read_toml
+from roamcast.scenario.read import read_toml
 
 
 def command(
@@ -23,29 +24,13 @@ def command(
     for file in files:
         try:
             _, data = read_toml(file)
-            summary = _check_campaign(file) if "sweeps" in data else _check_scenario(file)
+            summary = _check_campaign(file) if "sweeps" in data else check_scenario(file)[1]
             print(f"{file}: {summary}")
         except UserError as error:
             wrong += 1
             print(f"roamcast: {error}", file=sys.stderr)
     if wrong:
         raise typer.Exit(2)
-
-
-def _check_scenario(file: Path) -> str:
-    from roamcast.sim.interest import subscribers
-    from roamcast.sim.run import dry_run
-    from roamcast.sim.workload import plan
-
-    scenario = load(file)
-    for protocol in scenario.protocols or ("flooding",):
-        dry_run(scenario, protocol, str(file))
-    publications = len(plan(scenario, seed=1).publications)
-    subscribed = len(subscribers(scenario, seed=1))
-    return (
-        f"a scenario of {scenario.count} nodes for {scenario.duration:g} s; with seed 1, "
-        f"{publications} publications and {subscribed} subscribers"
-    )
 
 
 _MAX_DRY_RUNS = 200

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from roamcast.api.maps import map_data
 from roamcast.cli.shared.limits import LARGEST_SEED
 from roamcast.errors import UserError
 from roamcast.files import safe_name
-
-if TYPE_CHECKING:
-    from roamcast.report.drawings.map import MapData
-    from roamcast.scenario.model import Scenario
 
 FORMATS = ("svg", "png", "pdf")
 
@@ -59,13 +56,3 @@ def command(
         raise UserError(f"{file}: cannot be written: {error.strerror}") from None
     print(describe_map(ground))
     print(file)
-
-
-def map_data(scenario: Scenario, seed: int, moment: float | None = None) -> MapData:
-    """Return the map of a scenario with the movement and publishers of `seed`; `moment` is a time [s]."""
-    from roamcast.report.drawings.map import make_map_data
-    from roamcast.sim.kernel import movement
-    from roamcast.sim.workload import plan
-
-    publishers = {node for node, _ in plan(scenario, seed).advertisements}
-    return make_map_data(scenario, movement(scenario, seed), publishers, moment)

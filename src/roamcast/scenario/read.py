@@ -30,13 +30,16 @@ def load(
     path: str | Path,
     overrides: Iterable[str] | Mapping[str, Any] = (),
     origin: Callable[[str], str] = lambda _: "--set",
+    *,
+    text: str | None = None,
 ) -> Scenario:
     """Return the scenario in a file, with `overrides` ("radio.range=200 m", or key -> value) applied.
 
-    An override cannot add a group of nodes. `origin` returns the origin of an override for messages.
+    An override cannot add a group of nodes. `origin` returns the origin of an override for messages. `text`
+    replaces the content of the file.
     """
     path = Path(path)
-    text, data = read_toml(path)
+    text, data = read_toml(path, text)
     groups = _groups(data)
     pairs = overrides.items() if isinstance(overrides, Mapping) else map(split_override, overrides)
     overridden: dict[str, str] = {}
@@ -60,10 +63,10 @@ def _groups(data: Mapping[str, Any]) -> set[str]:
     return set(nodes) if isinstance(nodes, Mapping) else set()
 
 
-def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
-    """Return the text of a TOML file and its data."""
+def read_toml(path: Path, text: str | None = None) -> tuple[str, dict[str, Any]]:
+    """Return the text of a TOML file and its data; a `text` that is given replaces the file's."""
     try:
-        text = read_text(path)
+        text = read_text(path) if text is None else text
         check_depth(path, text)
         return text, tomllib.loads(text)
     except FileError as error:

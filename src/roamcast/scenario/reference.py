@@ -55,7 +55,7 @@ def _section(prefix: str, model: type[BaseModel]) -> Iterator[str]:
     inner: list[tuple[str, type[BaseModel]]] = []
     for name, field in model.model_fields.items():
         key = field.alias or name
-        yield f"| `{key}` | {_kind(field)} | {_default(field)} | {field.description or ''} |"
+        yield f"| `{key}` | {describe_kind(field)} | {_default(field)} | {field.description or ''} |"
         for part, where in _parts(field.annotation):
             inner.append((f"{prefix}{key}.{where}", part))
     yield ""
@@ -73,7 +73,8 @@ def _parts(annotation: Any) -> Iterator[tuple[type[BaseModel], str]]:
             yield from _parts(argument)
 
 
-def _kind(field: FieldInfo) -> str:
+def describe_kind(field: FieldInfo) -> str:
+    """Return the kind of values of a field: a quantity such as `length`, choices, `table`, `text` ..."""
     metadata = [m for m in field.metadata if callable(getattr(m, "func", None))]
     for annotated, word in _UNITS.items():
         if any(m in get_args(annotated) for m in metadata):
@@ -117,7 +118,7 @@ def describe_default(field: FieldInfo) -> str:
     """Return a field's default as written in a scenario file, with its unit."""
     value = field.get_default(call_default_factory=True, validated_data={})
     if isinstance(value, int | float) and not isinstance(value, bool):
-        value = _number(value, _kind(field))
+        value = _number(value, describe_kind(field))
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
@@ -128,7 +129,7 @@ def _default(field: FieldInfo) -> str:
     if value in (None, {}, []) or isinstance(value, BaseModel):
         return ""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        value = _number(value, _kind(field))
+        value = _number(value, describe_kind(field))
     return f"`{json.dumps(value)}`"
 
 

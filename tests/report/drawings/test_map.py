@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from roamcast.api.maps import map_data
 from roamcast.cli.app import invoke
-from roamcast.cli.map import map_data
 from roamcast.report.drawings.map import describe_map, draw_map
 from roamcast.scenario.read import load
 from roamcast.sim.kernel import movement

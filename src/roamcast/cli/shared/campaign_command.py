@@ -167,7 +167,7 @@ def first_run_map(result: CampaignResult) -> MapData | None:
 
     Return None if its files are missing or were written by other code.
     """
-    from roamcast.cli.map import map_data
+    from roamcast.api.maps import map_data
     from roamcast.scenario.model import Scenario
 
     if not result.tables["plan"]:

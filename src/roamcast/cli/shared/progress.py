@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -18,11 +20,16 @@ if TYPE_CHECKING:
 _BETWEEN_LINES = 10.0
 "Interval between progress lines if there is no terminal for a bar [s]."
 
+PROGRESS = "ROAMCAST_PROGRESS"
+"Environment variable; `json` writes the progress to stderr as one JSON object per line, for programs."
+
 
 @contextmanager
 def show_progress(resume: str) -> Iterator[ProgressListener]:
     """Yield a listener that draws a progress bar; after Ctrl-C or SIGTERM print how to resume."""
     message = f"stopped; finished runs are kept. Resume with: {resume}"
+    if os.environ.get(PROGRESS) == "json":
+        _print_json(command=resume)
     with drawing() as (listener, clear), stop_on_interrupt(message, clear):
         yield listener
 
@@ -36,7 +43,7 @@ def drawing() -> Iterator[tuple[ProgressListener, Callable[[], object]]]:
     """
     from roamcast.pipeline.campaign_runner import ProgressListener
 
-    bar = _Bar()
+    bar = _JsonLines() if os.environ.get(PROGRESS) == "json" else _Bar()
     try:
         yield ProgressListener(say=bar.print_above, watch=bar.show), bar.stop
     finally:
@@ -56,6 +63,34 @@ def stop_on_interrupt(message: str, clear: Callable[[], object]) -> Iterator[Non
         raise typer.Exit(130) from None
     finally:
         clear()
+
+
+class _JsonLines:
+    """Progress as lines of JSON; messages are printed as they are."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def print_above(self, line: str) -> None:
+        """Print a message."""
+        print(line, file=sys.stderr, flush=True)
+
+    def show(self, progress: Progress) -> None:
+        """Print the progress if it has changed."""
+        told = describe(progress)
+        if told != self._last:
+            self._last = told
+            done, failed = progress.earlier + progress.done, progress.earlier_failed + progress.failed
+            total = progress.planned or len(progress.runs)
+            state = {"done": done, "failed": failed, "total": total, "left": progress.left}
+            _print_json(progress=state | {"says": told})
+
+    def stop(self) -> None:
+        """Do nothing: there is no bar to remove."""
+
+
+def _print_json(**told: object) -> None:
+    print(json.dumps(told), file=sys.stderr, flush=True)
 
 
 class _Bar:

@@ -1,0 +1,1 @@
+"""The studio: a local web application over the same functions as the command line."""

@@ -1,0 +1,191 @@
+"""The answer of a comparison, the state of its runs, and the causes of its losses, as JSON values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from roamcast.errors import UserError
+from roamcast.facts.pack import PACK, unpack
+from roamcast.facts.schema import TABLES
+from roamcast.facts.tables import Facts, RunManifest
+from roamcast.lake.reading import read_facts, read_run
+from roamcast.metrics.declarations import METRICS, evaluate
+from roamcast.metrics.run_metrics import metric_input
+from roamcast.report.json_result import to_record
+from roamcast.report.numbers import FEW, format_estimate
+from roamcast.report.page.replays import read_replays
+from roamcast.report.ranking import SIDE_BY_SIDE
+from roamcast.report.result import CampaignResult
+from roamcast.report.status import CampaignStatus
+from roamcast.results.errors import CampaignFolderError
+from roamcast.results.results_folder import ResultsFolder
+
+_LIVE = ("delivery_rate", "delay_mean")
+"Metrics that are shown of each run while others still run."
+
+_measured: dict[tuple[str, str], dict[str, Any]] = {}
+"Metrics of runs by folder and run; a run never changes."
+
+
+def summarise(folders: list[str]) -> list[dict[str, Any]]:
+    """Return title, state, command and question of each result, for the history."""
+    found: list[dict[str, Any]] = []
+    for folder in folders:
+        try:
+            campaign, notes = ResultsFolder(folder).read_campaign()
+        except (UserError, ValueError, LookupError, TypeError, AttributeError) as error:  # of other origin
+            found.append({"id": folder, "problem": _brief(error)})
+            continue
+        sweeps = campaign.sweeps.values()
+        told: dict[str, Any] = {
+            "id": folder,
+            "title": campaign.title,
+            "command": str(notes.get("command") or ""),
+            "question": notes.get("question"),
+            "seeds": len(campaign.seed_list),
+            "protocols": sorted({label for sweep in sweeps for label in sweep.protocols}),
+            "answer": "",
+            "finished": "seconds" in notes,
+            "time": (Path(folder) / "campaign.json").stat().st_mtime,
+        }
+        if told["finished"]:
+            told["answer"] = _headline(folder)
+        found.append(told)
+    return found
+
+
+def _brief(error: Exception) -> str:
+    told = str(error) if isinstance(error, UserError) else "campaign.json is not that of a campaign"
+    return told.splitlines()[0][:300]
+
+
+def _headline(folder: str) -> str:
+    try:
+        record = to_record(CampaignResult(ResultsFolder(folder)), "")
+        points = record["points"]
+        return str(points[0]["answer"]["sentences"][0]) if len(points) == 1 else ""
+    except (UserError, LookupError, ValueError):
+        return ""
+
+
+def read_cells(folder: str) -> list[dict[str, Any]]:
+    """Return the state of each planned run, with its delivery rate and delay as soon as it is done."""
+    store = ResultsFolder(folder)
+    try:
+        status = CampaignStatus(store)
+        points = store.read_table("points").to_pylist()
+    except CampaignFolderError:
+        return []
+    runs = {row["run"]: row for row in status.runs()}
+    cells = []
+    for row in points:
+        run = runs.get(row["run"], {"status": "missing", "error": ""})
+        cell = {"protocol": row["protocol"], "seed": row["seed"], "run": row["run"], "status": run["status"]}
+        if run["status"] == "done":
+            cell |= _measure(store, folder, row["run"])
+        elif run["status"] == "failed":
+            cell["error"] = run["error"]
+        cells.append(cell)
+    return cells
+
+
+def _measure(store: ResultsFolder, folder: str, run: str) -> dict[str, Any]:
+    if (folder, run) not in _measured:
+        try:
+            facts = _read_staged(Path(str(store.staging.run_folder(run))))
+            _measured[folder, run] = evaluate(metric_input(facts or read_run(folder, run)), _LIVE)
+        except (UserError, OSError, ValueError):  # it moves to the lake just now; the next look finds it
+            return {}
+    return _measured[folder, run]
+
+
+def _read_staged(folder: Path) -> Facts | None:
+    """Return the facts of a run that is not yet committed; None if it is."""
+    if (folder / PACK).is_file():
+        packed = unpack((folder / PACK).read_bytes())
+        tables = {name: packed.tables.get(name, schema.empty_table()) for name, schema in TABLES.items()}
+        whole = {name: table.cast(TABLES[name]) for name, table in tables.items()}
+        return Facts(msgspec.json.decode(packed.about, type=RunManifest), whole)
+    return Facts.read(folder) if (folder / "run.json").is_file() else None
+
+
+def read_answer(folder: str) -> dict[str, Any]:
+    """Return everything that the page of a result shows at once."""
+    store = ResultsFolder(folder)
+    status = CampaignStatus(store)
+    told: dict[str, Any] = {"status": status.record(), "command": str(status.notes.get("command") or "")}
+    told["question"] = status.notes.get("question")
+    told["seeds"] = status.campaign.seed_list
+    points = store.read_table("points").to_pylist()
+    told["protocols"] = list(dict.fromkeys(row["protocol"] for row in points))
+    told["points"] = len({(row["sweep"], row["point"]) for row in points})
+    told["report"] = (store.folder / "report.html").exists()
+    told["tables"] = [name for name in _TABLES if store.table_file(name).exists()]
+    told["record"] = None
+    try:
+        result = CampaignResult(store)
+    except CampaignFolderError:
+        return told
+    told["record"] = to_record(result, "")
+    for point in told["record"]["points"]:
+        point["texts"] = {
+            protocol: {
+                name: format_estimate(value) for name, value in metrics.items() if name in SIDE_BY_SIDE
+            }
+            for protocol, metrics in point["protocols"].items()
+        }
+    told["few"] = len(status.campaign.seed_list) < FEW
+    told["metrics"] = [_describe_metric(name) for name in _shown(result)]
+    told["by_seed"] = _by_seed(result, _shown(result))
+    told["replays"] = sorted({each.seed for each in read_replays(result)})
+    return told
+
+
+_TABLES = ("plan", "points", "runs", "metrics", "summary", "differences", "verdicts")
+
+
+def _shown(result: CampaignResult) -> list[str]:
+    known = {metric for *_, metric in result.values}
+    return [name for name in SIDE_BY_SIDE if name in known]
+
+
+def _describe_metric(name: str) -> dict[str, str]:
+    metric = METRICS[name]
+    about = {"title": metric.title, "unit": metric.unit, "better": metric.better, "scale": metric.scale}
+    return {"name": name, "meaning": metric.meaning, **about}
+
+
+def _by_seed(result: CampaignResult, metrics: list[str]) -> list[dict[str, Any]]:
+    measured = {row["run"]: row for row in result.tables["metrics"]}
+    rows = []
+    for row in sorted(result.tables["points"], key=lambda row: (row["seed"], row["protocol"])):
+        values = measured.get(row["run"])
+        if values is not None:
+            about = {key: row[key] for key in ("run", "protocol", "seed", "sweep", "point")}
+            rows.append(about | {name: values[name] for name in metrics})
+    return rows
+
+
+def count_causes(folder: str, run: str) -> dict[str, Any]:
+    """Return the causes of the losses of one run, with an example of each."""
+    from roamcast.why.tally import tally
+
+    facts = read_run(folder, run)
+    return {"seed": facts.run.seed, "warmup": facts.run.warmup} | tally(facts).record()
+
+
+def explain(folder: str, run: str, event: str, node: int) -> dict[str, Any]:
+    """Return the explanation of one event at one node, or of a request if `event` has the form R9/3."""
+    from roamcast.why.explanation import explain_event, explain_request
+    from roamcast.why.names import read_publication, read_request
+
+    facts = read_facts(f"{folder}/run={run}")
+    if event.startswith("R"):
+        explained = explain_request(facts, read_request(event[1:]))
+    else:
+        explained = explain_event(facts, read_publication(event), node)
+    told: dict[str, Any] = msgspec.to_builtins(explained)
+    return told

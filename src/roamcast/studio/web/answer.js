@@ -1,0 +1,64 @@
+// The answer: the sentences, every metric side by side, and each seed as a dot.
+
+import { h, s } from "./dom.js";
+import { colour, metricValue } from "./format.js";
+
+export function answer(told, open) {
+  if (!told.record) return h("p", { class: "note" }, "The runs are not measured yet; resume the question.");
+  return told.record.points.map((point) => one(told, point, open));
+}
+
+function one(told, point, open) {
+  const protocols = told.protocols.filter((name) => point.protocols[name]);
+  const [first, ...rest] = point.answer.sentences;
+  const [head, tail] = split(first ?? "");
+  const settings = Object.entries(point.settings).map(([key, value]) => `${key} = ${value}`).join(", ");
+  return h("section", { class: "answer" },
+    settings ? h("p", { class: "small" }, settings) : null,
+    h("div", { class: "card pad hero" }, h("p", { class: "headline" }, h("strong", {}, head), tail), rest.map((sentence) => h("p", {}, sentence)),
+      h("p", { class: "actions" }, h("button", { type: "button", onclick: () => open("why") }, "Why were events lost?"),
+        h("button", { type: "button", class: "quiet", onclick: () => open("replay") }, "Watch a run"))),
+    h("div", { class: "strips" }, told.metrics.slice(0, 4).map((metric) => strip(told, point, metric, protocols))),
+    h("div", { class: "card pad wide" }, table(told, point, protocols)));
+}
+
+function split(sentence) {
+  const place = sentence.search(/: |\. |; /);
+  return place < 0 ? [sentence, ""] : [sentence.slice(0, place), sentence.slice(place)];
+}
+
+function table(told, point, protocols) {
+  return h("table", { class: "sides" }, h("caption", {}, told.few ? "Means over seeds; in brackets the least and the most, as these are few seeds" : "Means over seeds with 95 % confidence intervals"),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Metric"), protocols.map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, told.metrics.map((metric) => h("tr", {},
+      h("th", { scope: "row", title: metric.meaning }, metric.title, metric.unit ? h("span", { class: "small" }, ` ${metric.unit}`) : null),
+      protocols.map((name) => cell(point.texts[name]?.[metric.name], name))))));
+}
+
+function cell(text, name) {
+  const [, mean, rest] = /^(\S+)(.*)$/.exec(text ?? "–");
+  return h("td", { "data-label": name }, h("b", {}, mean), h("span", { class: "small" }, rest));
+}
+
+function strip(told, point, metric, protocols) {
+  const rows = told.by_seed.filter((row) => row.sweep === point.sweep && row[metric.name] !== null);
+  const values = rows.map((row) => row[metric.name]);
+  if (!values.length) return null;
+  const top = metric.scale === "share" ? 1 : Math.max(...values) || 1;
+  const x = (value) => 86 + (180 * value) / top;
+  const height = 26 * protocols.length + 24;
+  const drawn = s("svg", { viewBox: `0 0 304 ${height}`, class: "strip", role: "img", "aria-label": `${metric.title}: each seed as a dot` });
+  [0, 0.5, 1].forEach((share) => drawn.append(
+    s("line", { x1: x(share * top), x2: x(share * top), y1: 4, y2: height - 18, class: "grid" }),
+    s("text", { x: x(share * top), y: height - 5, class: "tick" }, metricValue(metric, share * top))));
+  protocols.forEach((name, number) => {
+    const y = 18 + 26 * number;
+    drawn.append(s("text", { x: 76, y: y + 4, class: "name" }, name.length > 10 ? `${name.slice(0, 9)}…` : name));
+    const own = rows.filter((row) => row.protocol === name);
+    own.forEach((row, index) => drawn.append(s("circle", { cx: x(row[metric.name]), cy: y + ((index % 3) - 1) * 3, r: 3.4, class: `dot ${colour(number)}` },
+      s("title", {}, `${name}, seed ${row.seed}: ${metricValue(metric, row[metric.name])}`))));
+    const mean = point.protocols[name]?.[metric.name]?.mean;
+    if (mean !== undefined && mean !== null) drawn.append(s("line", { x1: x(mean), x2: x(mean), y1: y - 9, y2: y + 9, class: `mean ${colour(number)}` }));
+  });
+  return h("figure", { class: "card pad" }, h("figcaption", { title: metric.meaning }, metric.title, metric.unit ? h("span", { class: "small" }, ` ${metric.unit}`) : null), drawn);
+}

@@ -1,0 +1,39 @@
+// One result: answer, report, replay, causes and tables as tabs.
+
+import { get } from "./api.js";
+import { answer } from "./answer.js";
+import { commandLine, h, tabs } from "./dom.js";
+import { again } from "./job.js";
+import { replay } from "./replay.js";
+import { sql } from "./sql.js";
+import { tables } from "./tables.js";
+import { why } from "./why.js";
+
+export async function result({ id, tab = "answer" }) {
+  const told = await get("/api/result", { id });
+  const open = (key, given) => shown.show(key, given);
+  const parts = [
+    ["answer", "Answer", () => answer(told, open)],
+    ["replay", "Replay", (given) => replay(told, given)],
+    ["why", "Why", () => why(id, told, open)],
+    ["tables", "Tables", () => tables(told)],
+    ["sql", "SQL", () => sql(id)],
+  ];
+  if (told.report) parts.splice(1, 0, ["report", "Report", () => frame(`${told.files}/report.html`, "Report")]);
+  const shown = tabs("Result", parts, tab, (key) =>
+    history.replaceState(null, "", `#/result?${new URLSearchParams({ id, tab: key })}`));
+  const { status } = told;
+  const title = status.title;
+  return [
+    h("div", { class: "head" }, h("div", {}, h("p", { class: "crumb" }, h("a", { href: "#/results" }, "Results"), ` / ${id}`), h("h1", {}, title)),
+      status.missing || status.failed ? h("div", { class: "row" }, h("span", { class: "chip not-finished" }, `${status.done} of ${status.planned} runs done`),
+        told.question && !status.running ? again({ question: told.question, result: id }) : null) : null),
+    shown.element,
+    told.command ? commandLine(told.command, "The question in a terminal") : null,
+  ];
+}
+
+/** Returns a page of the result in a frame of its own origin. */
+export function frame(source, title) {
+  return h("iframe", { src: source, title, class: "frame", sandbox: "allow-scripts allow-downloads allow-popups" });
+}

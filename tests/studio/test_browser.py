@@ -1,0 +1,216 @@
+"""The first hour in Chromium: choose, edit, ask, answer, replay, and one lost event to its cause."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from roamcast.lake.reading import read_facts
+from roamcast.why.explanation import explain_event
+from roamcast.why.names import read_publication
+from tests.studio.client import SHOPPING
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-sync",
+]
+HOSTILE = "<img src=x onerror=window.hurt=1><script>window.hurt=1</script>"
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory):
+    """The folder and the address of a studio in a process of its own, as a user starts it."""
+    folder = tmp_path_factory.mktemp("first hour")
+    text = SHOPPING.read_text().replace('name = "shopping"', f"name = '{HOSTILE}'")
+    (folder / "hostile.toml").write_text(text.replace("walkers", "'<b>walkers</b>'"))
+    (folder / f"{HOSTILE[:9].replace('<', '(')}.toml").write_text("area = 1\nnodes = 1\n")
+    command = [sys.executable, "-c", "from roamcast.cli import main; main()", "studio", str(folder)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=os.environ | {"COLUMNS": "200"}
+    )
+    yield folder, process.stdout.readline().strip()
+    process.terminate()
+    process.wait(30)
+
+
+@pytest.fixture
+def visit(browser, studio):
+    """Open the studio in a page that must report no error."""
+    opened = []
+
+    def visit(fragment="", **settings):
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | settings)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.problems = []
+        page.on("pageerror", lambda error: page.problems.append(str(error)))
+        page.on("console", lambda said: page.problems.append(said.text) if said.type == "error" else None)
+        page.goto(studio[1])
+        page.wait_for_selector("h1")
+        assert "token" not in page.url
+        if fragment:
+            page.goto(studio[1].partition("#")[0] + fragment)
+            page.wait_for_selector("h1")
+        opened.append(page)
+        return page
+
+    yield visit
+    for page in opened:
+        assert page.problems == []
+        page.context.close()
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.timeout(600)
+def test_the_first_hour_from_a_scenario_to_the_cause_of_one_lost_event(visit, studio):
+    folder, _ = studio
+    page = visit()
+    page.get_by_role("link", name="shopping", exact=True).click()
+    page.wait_for_selector(".check-status.good")
+    for key, value in (("warmup", "150 s"), ("duration", "2 furlongs")):
+        page.locator(f'[data-path="{key}"]').fill(value)
+        page.locator(f'[data-path="{key}"]').press("Tab")
+    page.wait_for_selector(".check-status.bad")
+    message = page.locator(".check-status").inner_text()
+    assert re.search(r"shopping.toml:5: duration: '2 furlongs' has unit 'furlongs'", message)
+    page.locator('[data-path="duration"]').fill("230 s")
+    page.locator('[data-path="duration"]').press("Tab")
+    page.wait_for_selector(".check-status.good")
+    page.get_by_role("link", name="Compare protocols").click()  # saves the copy first
+    page.wait_for_selector(".protocol")
+    assert 'duration = "230 s"' in (folder / "my-shopping.toml").read_text()
+    for box in page.locator(".protocol input:checked").all():
+        if box.get_attribute("value") not in ("cbr", "ft-cbr"):
+            box.uncheck()
+    page.get_by_label("Seeds").fill("2")
+    line = "roamcast compare my-shopping.toml --protocols cbr,ft-cbr --seeds 2"
+    page.locator(".command code", has_text=line).wait_for()
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.wait_for_selector(".cell.done", timeout=180_000)
+    page.wait_for_selector(".headline", timeout=180_000)
+    assert "cbr" in page.locator(".hero").inner_text()
+    assert page.locator(".command code").inner_text() == f"{line} --out out/compare-shopping"
+
+    page.get_by_role("button", name="Why were events lost?").click()
+    page.wait_for_selector(".cause")
+    page.locator(".explain").first.click()
+    page.wait_for_selector(".story li")
+    told = page.locator(".story").first.locator("li").all_inner_texts()
+    run = re.search(r"run=(\w+)", page.locator(".panel .command code").inner_text())[1]
+    event, node = re.search(
+        r"Explain (\S+), node (\d+)", page.locator(".explain").first.inner_text()
+    ).groups()
+    facts = read_facts(f"{folder}/out/compare-shopping/run={run}")
+    assert told == explain_event(facts, read_publication(event), int(node)).story
+
+    page.locator(".watch").first.click()
+    frame = page.frame_locator("iframe")
+    frame.locator("#panel .verdict").wait_for()
+    assert f"Event {event}" in frame.locator("#panel").inner_text()
+    sentences = frame.locator("#panel .story li").all_inner_texts()
+    assert sentences and sentences == told[-1 - len(sentences) : -1]
+
+    page.get_by_role("tab", name="Report").click()
+    page.frame_locator("iframe").locator("h1").wait_for()
+    page.get_by_role("tab", name="SQL").click()
+    page.get_by_role("button", name="Run").click()
+    page.wait_for_selector(".plot", timeout=180_000)
+    assert page.locator("table.plain tbody tr").count() == 4
+    page.get_by_role("link", name="Results", exact=True).first.click()
+    page.wait_for_selector(".results li")
+    assert line in page.locator(".results").inner_text()
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.timeout(600)
+def test_a_stopped_question_is_resumed(visit, studio):
+    page = visit("#/ask?world=shipped%2Fshopping")
+    page.wait_for_selector(".protocol")
+    page.get_by_label("Seeds").fill("6")
+    page.get_by_label("Changed keys").fill('duration="400 s"')
+    page.locator(".command code", has_text="--seeds 6 --set").wait_for()
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.wait_for_selector(".cell.done", timeout=180_000)
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("Stopped; finished runs are kept").wait_for()
+    kept = page.locator(".cell.done").count()
+    assert 0 < kept < 24
+    page.get_by_role("button", name="Resume").click()
+    page.wait_for_selector(".headline", timeout=300_000)
+    assert page.locator("table.sides tbody tr").count() > 3
+
+
+def test_hostile_names_are_shown_and_not_executed(visit, studio):
+    page = visit()
+    page.get_by_text(HOSTILE).first.wait_for()
+    page.goto(studio[1].partition("#")[0] + "#/world?id=local%2Fhostile.toml")
+    page.wait_for_selector(".check-status.good")
+    page.get_by_text("<b>walkers</b>").first.wait_for()
+    assert (
+        page.evaluate("window.hurt") is None and page.locator("img[src=x], b:text-is('walkers')").count() == 0
+    )
+
+
+def test_nodes_are_placed_by_mouse_and_by_keyboard(visit):
+    page = visit("#/world?id=shipped%2Fshopping")
+    page.wait_for_selector(".check-status.good")
+    page.get_by_role("button", name="Place nodes by hand").click()
+    box = page.locator(".holder svg").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.get_by_role("button", name=re.compile("^shop 2 at")).wait_for()
+    text = page.get_by_label("Scenario as TOML")
+    x, y = map(float, re.search(r'at = .*, \["([\d.]+) m", "([\d.]+) m"\]\]', text.input_value()).groups())
+    assert abs(x - 500) < 10 and abs(y - 250) < 10
+    second = page.get_by_role("button", name=re.compile("^shop 2 at"))
+    second.focus()
+    second.press("ArrowRight")
+    page.get_by_role("button", name=f"shop 2 at {x + 10:g}, {y:g} m").wait_for()
+    page.get_by_role("button", name=re.compile("^shop 2 at")).press("Delete")
+    page.get_by_role("button", name=re.compile("^shop 2 at")).wait_for(state="detached")
+    assert 'at = [["0 m", "0 m"]]' in text.input_value()
+    assert "# the paper ignores the first 200 s" in text.input_value()
+
+
+@pytest.mark.parametrize("width, scheme", [(1280, "light"), (390, "light"), (390, "dark"), (820, "dark")])
+def test_every_page_fits_the_window_and_every_control_has_a_name(visit, width, scheme):
+    for fragment in ("#/worlds", "#/world?id=shipped%2Fshopping", "#/ask", "#/results", "#/live"):
+        page = visit(
+            fragment, viewport={"width": width, "height": 844}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        page.wait_for_selector("h1")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, fragment
+        nameless = page.evaluate(
+            """[...document.querySelectorAll("input, select, textarea, button, a, iframe")].filter((each) =>
+            !(each.labels?.length || each.getAttribute("aria-label") || each.textContent.trim() || each.title
+              || each.getAttribute("aria-hidden"))).map((each) => each.outerHTML)"""
+        )
+        assert nameless == [], fragment
+
+
+def test_a_page_without_the_token_shows_what_to_do(browser, studio):
+    page = browser.new_context().new_page()
+    page.goto(studio[1].partition("#")[0])
+    page.get_by_text("open the address that roamcast studio printed").wait_for()
+    page.context.close()

@@ -16,8 +16,8 @@ from roamcast.metrics.declarations import METRICS, evaluate
 from roamcast.metrics.run_metrics import metric_input
 from roamcast.report.json_result import to_record
 from roamcast.report.numbers import FEW, format_estimate
-from roamcast.report.replay_index import read_replays
 from roamcast.report.ranking import SIDE_BY_SIDE
+from roamcast.report.replay_index import read_replays
 from roamcast.report.result import CampaignResult
 from roamcast.report.status import CampaignStatus
 from roamcast.results.errors import CampaignFolderError

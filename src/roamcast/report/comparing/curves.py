@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from math import isfinite
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,9 @@ from roamcast.errors import UserError
 from roamcast.lake.reading import read_columns
 from roamcast.lake.storage import StorageUrl
 from roamcast.metrics.run_curves import (
+    BINS,
     COLUMNS,
+    DELAYS,
     RunPairs,
     connectivity_over_time,
     delivered_over_time,
@@ -82,7 +85,23 @@ def read_curves(result: CampaignResult) -> ComparisonCurves | None:
         found = msgspec.json.decode(_file(result).read(), type=ComparisonCurves)
     except (OSError, ValueError):
         return None
-    return found if found.made_from == _digest(result) else None
+    return found if found.made_from == digest_runs(result) and _whole(found) else None
+
+
+def _whole(curves: ComparisonCurves) -> bool:
+    """Whether all series have their length and values that can be drawn."""
+    series = [
+        (values, length)
+        for place in curves.places
+        for run in place.runs
+        for values, length in (
+            (run.within, len(DELAYS)),
+            *((each, BINS) for each in (run.delivered, run.load, run.connectivity)),
+        )
+    ]
+    finite = all(value is None or isfinite(value) for values, _ in series for value in values)
+    sound = all(place.duration > 0 and isfinite(place.duration) for place in curves.places)
+    return finite and sound and all(len(values) in (0, length) for values, length in series)
 
 
 def write_curves(result: CampaignResult) -> None:
@@ -92,7 +111,7 @@ def write_curves(result: CampaignResult) -> None:
     if result.campaign.claims or result.campaign.figures or result.stale or too_many or result.curves:
         return
     places = dict.fromkeys((row["sweep"], row["point"]) for row in result.tables["points"])
-    curves = ComparisonCurves(made_from=_digest(result), places=[_compute(result, at) for at in places])
+    curves = ComparisonCurves(made_from=digest_runs(result), places=[_compute(result, at) for at in places])
     _file(result).write(msgspec.json.encode(curves))
     result.curves = curves
     result.__dict__.pop("values", None)  # they include the delay of common deliveries
@@ -152,7 +171,8 @@ def _sum_up(values: list[float]) -> Row:
     return row
 
 
-def _digest(result: CampaignResult) -> str:
+def digest_runs(result: CampaignResult) -> str:
+    """Return a digest of the runs and the deadline from which curves are computed."""
     runs = sorted(row["run"] for row in result.tables["runs"] if row["status"] == "done")
     told = [str(_FORMAT), str(result.campaign.measure.deadline), *runs]
     return hashlib.blake2b("\n".join(told).encode(), digest_size=16).hexdigest()

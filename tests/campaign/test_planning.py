@@ -28,7 +28,9 @@ def test_a_plan_is_read_again_from_its_tables(file):
     plan = make_plan(read_campaign(file))
     tables = {name: pa.concat_tables(pieces) for name, pieces in plan.tables().items()}
     again = CampaignPlan.read(tables["plan"], tables["points"])
-    assert again.runs == tuple(sorted(plan.runs, key=lambda run: run.id)) and again.places == plan.places
+    assert again.runs == tuple(sorted(plan.runs, key=lambda run: run.id)) and set(again.places) == set(
+        plan.places
+    )
 
 
 def test_a_run_knows_what_decides_it(file):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from operator import attrgetter
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 _SEED = " --seed "
 
 _PIECE = 1000
-"Number of rows in a piece of the table `plan`."
+"Number of rows in a piece of a table of the plan."
 
 
 class CampaignError(UserError):
@@ -81,15 +82,13 @@ class CampaignPlan:
     places: tuple[PlannedCell, ...]
 
     def tables(self) -> dict[str, Iterator[pa.Table]]:
-        """Return the tables `plan` and `points` in pieces, sorted by run.
-
-        The scenario of each run is text of some kilobytes, so the whole plan would take much memory.
-        """
+        """Return the tables `plan` and `points` in sorted pieces; the whole would take much memory."""
         runs = ({"run": run.id, **vars(run)} for run in sorted(self.runs, key=lambda run: run.id))
-        points = [vars(place) for place in self.places]
+        key = attrgetter("sweep", "point", "protocol", "seed", "run")
+        places = (vars(place) for place in sorted(self.places, key=key))
         return {
-            "plan": (pa.Table.from_pylist(list(piece), PLAN) for piece in _split(runs, _PIECE)),
-            "points": iter([pa.Table.from_pylist(points, POINTS)]),
+            "plan": (pa.Table.from_pylist(piece, PLAN) for piece in _split(runs, _PIECE)),
+            "points": (pa.Table.from_pylist(piece, POINTS) for piece in _split(places, _PIECE)),
         }
 
     @classmethod

@@ -157,6 +157,7 @@ class CampaignFolder(ResultsFolder):
                 rows = piece.select(schema.names).cast(schema).sort_by(keys)
                 writer.write_table(rows.replace_schema_metadata(told))
         self.table_file(name).write(sink.getvalue())
+        pa.default_memory_pool().release_unused()  # a driver lives long, and Arrow keeps what it has freed
 
     def frame(self, spark: SparkSession, name: str) -> DataFrame:
         """Return a table of the pipeline as a Spark DataFrame."""

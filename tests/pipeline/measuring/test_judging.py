@@ -101,7 +101,7 @@ def made(spark):
     rows = generate(plan)
     metrics = spark.createDataFrame(pa.Table.from_pylist(rows, METRICS_TABLE)).repartition(7).cache()
     value = {(row["run"], name): row[name] for row in rows for name in METRICS}
-    return plan, metrics, value, spark.createDataFrame(next(plan.tables()["points"]))
+    return plan, metrics, value, spark.createDataFrame(pa.concat_tables(plan.tables()["points"]))
 
 
 @pytest.mark.spark

@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from roamcast.cli.shared.limits import DISAGREED
-from roamcast.cli.shared.spark_options import Conf, EventLog, Master, Remote, Ui, choose_session
+from roamcast.cli.shared.spark_options import (
+    Conf,
+    EventLog,
+    Master,
+    Remote,
+    Ui,
+    Warm,
+    choose_session,
+    optional_session,
+)
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -25,6 +34,7 @@ def check(
     conf: Conf = None,
     ui: Ui = False,
     event_log: EventLog = None,
+    warm: Warm = None,
     json: Json = False,
 ) -> None:
     """Run the data-quality checks and write the table `quality` (exit code 1 if one failed)."""
@@ -33,7 +43,7 @@ def check(
     from roamcast.pipeline.quality import check_quality
     from roamcast.pipeline.spark.session import open_session
 
-    where = choose_session(master, remote, conf, ui, event_log)
+    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     store = CampaignFolder(folder)
     store.read_campaign()
     with open_session(where) as spark:
@@ -102,16 +112,25 @@ def lineage(
 
 
 @app.command("migrate")
-def migrate(folder: Folder, master: Master = None) -> None:
-    """Rewrite facts of an older format in the present one."""
+def migrate(
+    folder: Folder,
+    *,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
+    warm: Warm = None,
+) -> None:
+    """Rewrite facts of an older format in the present one, in this process or on Spark."""
     from roamcast.lake.delta import FORMAT
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.committing.migration import migrate
-    from roamcast.pipeline.spark.session import open_session
 
+    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     store = CampaignFolder(folder)
     store.read_campaign()
-    with store.lock(), open_session(master) if master else nullcontext() as spark:
+    with store.lock(), optional_session(where) as spark:
         count = migrate(store, spark)
     print(f"migrated {count} runs to format {FORMAT}" if count else f"the lake has format {FORMAT} already")
 
@@ -127,20 +146,25 @@ def prune(
         bool, typer.Option("--remove", help="Remove them; without it, only print what would be removed.")
     ] = False,
     master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
+    warm: Warm = None,
     json: Json = False,
 ) -> None:
     """Remove the facts of runs that were committed long ago; metrics and other tables stay."""
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.committing.maintenance import parse_age, prune_older
-    from roamcast.pipeline.spark.session import open_session
 
+    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     seconds = parse_age(older_than)
     store = CampaignFolder(folder)
     store.check_layout()
     store.read_campaign()
     with (
         store.lock() if remove else nullcontext(),
-        open_session(master) if master and remove else nullcontext() as spark,
+        optional_session(where) if remove else nullcontext() as spark,
     ):
         found = prune_older(store, seconds, spark, remove=remove)
     if json:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Annotated
+from contextlib import nullcontext
+from typing import Annotated
 
 import typer
 
 from roamcast.cli.shared.limits import DISAGREED
-from roamcast.cli.shared.spark_options import Conf, EventLog, Master, Remote, Ui, Warm, choose_session
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from roamcast.pipeline.spark.cluster import SparkOptions
+from roamcast.cli.shared.spark_options import (
+    Conf,
+    EventLog,
+    Master,
+    Remote,
+    Ui,
+    Warm,
+    choose_session,
+    optional_session,
+)
 
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="Campaign folder or URL.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -46,7 +50,7 @@ def verify(
     store.read_campaign()
     with (
         store.lock() if repair else nullcontext(),
-        _session(where) as spark,
+        optional_session(where) as spark,
     ):
         found = verify(store, spark, repair=repair)
     if json:
@@ -85,7 +89,7 @@ def prune(
     store.check_layout()
     store.read_campaign()
     where = choose_session(master, remote, conf, ui, event_log, warm=warm)
-    with store.lock(), _session(where) as spark:
+    with store.lock(), optional_session(where) as spark:
         found = prune(store, spark)
     if json:
         _print(found)
@@ -93,14 +97,6 @@ def prune(
         print(
             f"removed {found.runs} runs that the campaign does not plan and {found.files} unreferenced files"
         )
-
-
-def _session(where: SparkOptions) -> AbstractContextManager[SparkSession | None]:
-    """Return the session that the options ask for, or none: a running warm session alone is no request."""
-    from roamcast.pipeline.spark.cluster import WarmUse
-    from roamcast.pipeline.spark.session import open_session
-
-    return open_session(where) if where.arguments() or where.warm is WarmUse.START else nullcontext()
 
 
 def diff(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from roamcast.pipeline.spark.cluster import SparkOptions, WarmUse
 
 Master = Annotated[
@@ -70,6 +73,14 @@ def choose_session(
         event_log = Path(event_log).absolute().as_uri()
     use = _warm_use(False if own else warm)
     return SparkOptions(master, remote, read_settings(conf or ()), ui, event_log, use)
+
+
+def optional_session(where: SparkOptions) -> AbstractContextManager[SparkSession | None]:
+    """Return the session that the options ask for, or none: a running warm session alone is no request."""
+    from roamcast.pipeline.spark.cluster import WarmUse
+    from roamcast.pipeline.spark.session import open_session
+
+    return open_session(where) if where.arguments() or where.warm is WarmUse.START else nullcontext()
 
 
 def _warm_use(warm: bool | None) -> WarmUse:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.live.medium import until
 from tests.live.network import line, network, run
 
 FILE = Path(__file__).parents[2] / "docs/examples/live/cot_bridge.py"
@@ -39,36 +40,39 @@ def test_positions_and_entities_that_no_client_sends_are_refused(data):
         bridge.read_cot(data)
 
 
-class Group:
-    """A multicast group of one network: what the bridge sends to it, and what clients send to the bridge."""
-
-    def __init__(self):
-        self.bridge, self.clients = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        for each in (self.bridge, self.clients):
-            each.setblocking(False)
+def bound():
+    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    made.bind(("127.0.0.1", 0))
+    made.setblocking(False)
+    return made
 
 
-def test_a_message_of_one_network_arrives_in_the_other_once(monkeypatch):
+def test_a_message_of_one_network_arrives_in_the_other_once():
+    """A pair of sockets stands for the multicast group of each network."""
+
     async def story():
         loop = asyncio.get_running_loop()
         async with network(2, line(2), types={"cot": FIELDS}) as nodes:
-            groups = [Group(), Group()]
-            send = lambda group, data, _: loop.sock_sendall(group, data)  # noqa: E731
-            monkeypatch.setattr(loop, "sock_sendto", send, raising=False)
+            inner, clients = [bound(), bound()], [bound(), bound()]
             runs = [
-                asyncio.create_task(bridge.CotBridge(node, group.bridge).run())
-                for node, group in zip(nodes, groups, strict=True)
+                asyncio.create_task(bridge.CotBridge(node, own, client.getsockname()).run())
+                for node, own, client in zip(nodes, inner, clients, strict=True)
             ]
-            await asyncio.sleep(0)
-            await loop.sock_sendall(groups[0].clients, b"noise")
-            await loop.sock_sendall(groups[0].clients, COT)
-            got = await asyncio.wait_for(loop.sock_recv(groups[1].clients, 4096), 30)
+            for client, own in zip(clients, inner, strict=True):
+                client.connect(own.getsockname())
+            await until(lambda: all(node.subscriptions for node in nodes))
+            await loop.sock_sendall(clients[0], b"noise")
+            await loop.sock_sendall(clients[0], COT)
+            got = await asyncio.wait_for(loop.sock_recv(clients[1], 4096), 30)
             assert got == COT
-            await loop.sock_sendall(groups[1].clients, got)  # multicast loops back: it is not published again
-            await asyncio.sleep(0.3)
-            assert [node.published for node in nodes] == [1, 0]
+            await loop.sock_sendall(clients[1], got)  # multicast loops back: it is not published again
+            await loop.sock_sendall(clients[1], COT.replace(b"m1", b"m2"))
+            assert b"m2" in await asyncio.wait_for(loop.sock_recv(clients[0], 4096), 30)
+            assert [node.published for node in nodes] == [1, 1]
             for each in runs:
                 each.cancel()
             await asyncio.gather(*runs, return_exceptions=True)
+            for each in (*inner, *clients):
+                each.close()
 
     run(story)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from roamcast.content.declare import declare_type
-from roamcast.facts.segments import expect, renumber
+from roamcast.facts.live.segments import expect, renumber
 from roamcast.facts.tables import from_rows
 from roamcast.testbed.assembly import end_interests, transmissions
 from roamcast.testbed.frames import Carried

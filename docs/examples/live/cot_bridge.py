@@ -65,8 +65,8 @@ def join(interface: str) -> socket.socket:
 class CotBridge:
     """Carries CoT messages between a multicast group and a node."""
 
-    def __init__(self, node: Node, group: socket.socket) -> None:
-        self._node, self._group = node, group
+    def __init__(self, node: Node, group: socket.socket, address: tuple[str, int] = (GROUP, PORT)) -> None:
+        self._node, self._group, self._address = node, group, address
         self._sent: set[str] = set()
         "Messages of the mesh that were sent here, and are heard again."
 
@@ -99,7 +99,7 @@ class CotBridge:
                     text = publication.event["xml"]
                     if len(self._sent) < 1024:
                         self._sent.add(text)
-                    await loop.sock_sendto(self._group, text.encode(), (GROUP, PORT))
+                    await loop.sock_sendto(self._group, text.encode(), self._address)
 
 
 async def main(config: str, interface: str = "127.0.0.1") -> None:

@@ -31,7 +31,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each change.")] = False,
 ) -> None:
     """Show metrics of a live network while it runs, and write them to DIR/watch/metrics.parquet."""
-    from roamcast.facts.live_network import is_live
+    from roamcast.facts.live.network import is_live
     from roamcast.pipeline.spark.session import open_session
     from roamcast.pipeline.watching.live import LiveWatcher
 

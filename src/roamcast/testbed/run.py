@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from roamcast import __version__
 from roamcast.content.declare import write_type
+from roamcast.facts.live.segments import expect, read_segments
 from roamcast.facts.schema import TABLES
-from roamcast.facts.segments import expect, read_segments
 from roamcast.facts.tables import Facts, MessageKind, RunManifest, from_rows
 from roamcast.facts.tracks import Tracks
 from roamcast.live.config import Config

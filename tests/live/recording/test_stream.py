@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from roamcast.facts.live_network import is_live, read_live
+from roamcast.facts.live.network import is_live, read_live
 from roamcast.facts.tables import FactsError
 from roamcast.live import Config, Node
 from roamcast.live.link.bearer import PeerBearer

@@ -3,7 +3,7 @@
 import pyarrow.parquet as pq
 import pytest
 
-from roamcast.facts.live_network import read_live
+from roamcast.facts.live.network import read_live
 from roamcast.metrics.declarations import evaluate
 from roamcast.metrics.run_metrics import metric_input
 from roamcast.pipeline.watching.live import LiveWatcher

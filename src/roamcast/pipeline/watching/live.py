@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roamcast.errors import UserError
-from roamcast.facts.live_network import read_live
+from roamcast.facts.live.network import read_live
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts
 from roamcast.metrics.declarations import evaluate

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from roamcast.content.declare import declare_type
 from roamcast.content.errors import ContentError
+from roamcast.facts.live.segments import expect, read_segments
 from roamcast.facts.schema import TABLES
-from roamcast.facts.segments import expect, read_segments
 from roamcast.facts.tables import Facts, FactsError, MessageKind, RunManifest, from_rows
 
 NODES = "nodes"

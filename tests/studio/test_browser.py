@@ -167,7 +167,7 @@ def test_hostile_names_are_shown_and_not_executed(visit, studio):
     page.get_by_text(HOSTILE).first.wait_for()
     page.goto(studio[1].partition("#")[0] + "#/world?id=local%2Fhostile.toml")
     page.wait_for_selector(".check-status.good")
-    page.get_by_text("<b>walkers</b>").first.wait_for()
+    page.locator("legend", has_text="<b>walkers</b>").first.wait_for()
     assert (
         page.evaluate("window.hurt") is None and page.locator("img[src=x], b:text-is('walkers')").count() == 0
     )

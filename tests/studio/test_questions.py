@@ -111,3 +111,14 @@ def test_a_question_that_fails_tells_why(client, folder, text):
 def test_an_unknown_job_is_refused(client):
     assert client.post("/api/jobs/none/stop", json={}).status_code == 422
     assert client.get("/api/jobs/none/events").status_code == 422
+
+
+def test_questions_wait_for_each_other_and_a_waiting_one_can_be_stopped(client, folder, text):
+    (folder / "broken.toml").write_text(text.replace('duration = "800 s"', "duration = 800"))
+    body = {"world": "local/broken.toml", "protocols": ["flooding"], "seeds": 1}
+    first, second = (client.post("/api/ask", json=body).json()["id"] for _ in range(2))
+    assert client.post(f"/api/jobs/{second}/stop", json={}).json()["status"] == "stopped"
+    ended = {job: client.get(f"/api/jobs/{job}/events").text.split("data: ")[-1] for job in (first, second)}
+    assert [json.loads(ended[job])["status"] for job in (first, second)] == ["failed", "stopped"]
+    assert json.loads(ended[second])["lines"] == []  # it was never started
+    (folder / "broken.toml").unlink()

@@ -22,6 +22,9 @@ from roamcast.studio.workspace import LOCAL, SHIPPED, Workspace
 _OPTIONAL = ("goal", "deadline")
 "Options of `roamcast compare` that a question has if the command has them."
 
+_CHOICES = re.compile(r": ((?:[\w-]+, )+[\w-]+ or [\w-]+)\.")
+"Choices as the help of an option lists them."
+
 _Text = Annotated[str, Field(max_length=200)]
 
 
@@ -80,9 +83,10 @@ def find_options() -> dict[str, dict[str, Any]]:
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
         if name in _OPTIONAL:
             about = next((each for each in parameter.annotation.__metadata__), None)
-            metavar = str(getattr(about, "metavar", "") or "")
-            choices = metavar.split("|") if re.fullmatch(r"[\w-]+(\|[\w-]+)+", metavar) else []
-            found[name] = {"help": str(getattr(about, "help", "") or ""), "choices": choices, "hint": metavar}
+            help, hint = (str(getattr(about, name, "") or "") for name in ("help", "metavar"))
+            listed = _CHOICES.search(help)
+            choices = re.split(r", | or ", listed[1]) if listed else []
+            found[name] = {"help": help, "choices": choices, "hint": hint}
     return found
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import os
 import re
 import signal
 import sys
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -93,10 +95,19 @@ async def query(request: Request) -> Response:
     return JSONResponse(command | {"rows": rows, "more": len(lines) > MOST_ROWS})
 
 
+def _session() -> list[str]:
+    """Return the option that keeps a Spark session warm between queries, if this version has it."""
+    from roamcast.cli.sql import command
+
+    has = "warm" in inspect.signature(command).parameters and find_spec("grpc") is not None
+    return ["--warm"] if has else []
+
+
 async def _run(folder: Path, words: list[str]) -> list[str]:
     """Return the lines that `roamcast sql` prints, one more than `MOST_ROWS` at most."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", "from roamcast.cli import main; main()", "sql", "--json", "--", *words),
+        *(sys.executable, "-c", "from roamcast.cli import main; main()", "sql", "--json", *_session()),
+        *("--", *words),
         cwd=folder,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,

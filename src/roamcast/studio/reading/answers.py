@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from roamcast.campaign.campaign import Campaign
 from roamcast.errors import UserError
 from roamcast.facts.pack import PACK, unpack
 from roamcast.facts.schema import TABLES
@@ -17,8 +18,7 @@ from roamcast.metrics.run_metrics import metric_input
 from roamcast.report.json_result import to_record
 from roamcast.report.numbers import FEW, format_estimate
 from roamcast.report.ranking import SIDE_BY_SIDE
-from roamcast.report.replay_index import read_replays
-from roamcast.report.result import CampaignResult
+from roamcast.report.result import CampaignResult, warn
 from roamcast.report.status import CampaignStatus
 from roamcast.results.errors import CampaignFolderError
 from roamcast.results.results_folder import ResultsFolder
@@ -44,7 +44,7 @@ def summarise(folders: list[str]) -> list[dict[str, Any]]:
             "id": folder,
             "title": campaign.title,
             "command": str(notes.get("command") or ""),
-            "question": notes.get("question"),
+            "question": _question(campaign, notes),
             "seeds": len(campaign.seed_list),
             "protocols": sorted({label for sweep in sweeps for label in sweep.protocols}),
             "answer": "",
@@ -55,6 +55,15 @@ def summarise(folders: list[str]) -> list[dict[str, Any]]:
             told["answer"] = _headline(folder)
         found.append(told)
     return found
+
+
+def _question(campaign: Campaign, notes: dict[str, Any]) -> Any:
+    """Return the question of a result, with the goal and the deadline where the campaign has them."""
+    question = notes.get("question")
+    if not isinstance(question, dict):
+        return None
+    goal, deadline = getattr(campaign, "goal", None), getattr(campaign.measure, "deadline", None)
+    return question | {"goal": goal, "deadline": None if deadline is None else f"{deadline:g} s"}
 
 
 def _brief(error: Exception) -> str:
@@ -117,7 +126,7 @@ def read_answer(folder: str) -> dict[str, Any]:
     store = ResultsFolder(folder)
     status = CampaignStatus(store)
     told: dict[str, Any] = {"status": status.record(), "command": str(status.notes.get("command") or "")}
-    told["question"] = status.notes.get("question")
+    told["question"] = _question(status.campaign, status.notes)
     told["seeds"] = status.campaign.seed_list
     points = store.read_table("points").to_pylist()
     told["protocols"] = list(dict.fromkeys(row["protocol"] for row in points))
@@ -129,6 +138,7 @@ def read_answer(folder: str) -> dict[str, Any]:
         result = CampaignResult(store)
     except CampaignFolderError:
         return told
+    told["stale"] = warn(result) if result.stale else ""
     told["record"] = to_record(result, "")
     for point in told["record"]["points"]:
         point["texts"] = {
@@ -140,7 +150,6 @@ def read_answer(folder: str) -> dict[str, Any]:
     told["few"] = len(status.campaign.seed_list) < FEW
     told["metrics"] = [_describe_metric(name) for name in _shown(result)]
     told["by_seed"] = _by_seed(result, _shown(result))
-    told["replays"] = sorted({each.seed for each in read_replays(result)})
     return told
 
 

@@ -4,6 +4,7 @@ import { h, s } from "./dom.js";
 import { colour, metricValue } from "./format.js";
 
 export function answer(told, open) {
+  if (told.stale) return null;
   if (!told.record) return h("p", { class: "note" }, "The runs are not measured yet; resume the question.");
   return told.record.points.map((point) => one(told, point, open));
 }
@@ -28,7 +29,7 @@ function split(sentence) {
 }
 
 function table(told, point, protocols) {
-  return h("table", { class: "sides" }, h("caption", {}, told.few ? "Means over seeds; in brackets the least and the most, as these are few seeds" : "Means over seeds with 95 % confidence intervals"),
+  return h("table", { class: "sides" }, h("caption", {}, told.few ? "Means over seeds; in parentheses the least and the most, as these are few seeds" : "Means over seeds with 95 % confidence intervals"),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Metric"), protocols.map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, told.metrics.map((metric) => h("tr", {},
       h("th", { scope: "row", title: metric.meaning }, metric.title, metric.unit ? h("span", { class: "small" }, ` ${metric.unit}`) : null),

@@ -15,7 +15,7 @@ export function replay(told, given) {
   const holder = h("div", { class: "framed" });
   const seedId = newId("seed");
   const seed = h("select", { id: seedId, onchange: load }, seeds.map((each) => h("option", { value: each }, each)));
-  seed.value = String(given?.seed ?? told.replays?.[0] ?? seeds[0]);
+  seed.value = String(given?.seed ?? seeds[0]);
   const boxes = protocols.map((name) => {
     const id = newId("shown");
     return h("span", { class: "check" }, h("input", { type: "checkbox", id, checked: chosen.has(name), onchange: (event) => {

@@ -28,6 +28,7 @@ export async function result({ id, tab = "answer" }) {
     h("div", { class: "head" }, h("div", {}, h("p", { class: "crumb" }, h("a", { href: "#/results" }, "Results"), ` / ${id}`), h("h1", {}, title)),
       status.missing || status.failed ? h("div", { class: "row" }, h("span", { class: "chip not-finished" }, `${status.done} of ${status.planned} runs done`),
         told.question && !status.running ? again({ question: told.question, result: id }) : null) : null),
+    told.stale ? h("div", { class: "note bad row spread" }, told.stale, told.question ? again({ question: told.question, result: id }) : null) : null,
     shown.element,
     told.command ? commandLine(told.command, "The question in a terminal") : null,
   ];

@@ -27,6 +27,7 @@ DICTIONARIES = {
     "schemas": "json",
     "json_documents": "json",
     "wire_bytes": "xml",
+    "wire_messages": "json",
     "live_packets": "json",
     "live_types": "json",
 }
@@ -49,7 +50,7 @@ class Run(TypedDict):
 def digest() -> str:
     """What the readers' source is."""
     whole = hashlib.blake2b(digest_size=6)
-    for room in ("content", "live"):
+    for room in ("content", "wire", "live"):
         for path in sorted((ROOT / "src/roamcast" / room).rglob("*.py")):
             whole.update(path.read_bytes())
     return whole.hexdigest()

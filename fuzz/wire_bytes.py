@@ -11,9 +11,11 @@ from plain_source import instrumented
 
 with instrumented():
     from roamcast.content.codec import decode_event, encode_event
+    from roamcast.content.codec.event_reader import EventReader
     from roamcast.content.errors import ContentError, FilterTooComplex
     from roamcast.content.filter import Filter
     from roamcast.content.json.json_schema import JsonSchema
+    from roamcast.content.schema import EventType
     from roamcast.content.summary import EventDigest, Summary
     from roamcast.content.xml.xsd import XmlSchema
 
@@ -24,6 +26,17 @@ TYPES = (
     XmlSchema.load(EXAMPLES / "gpx-1.1.xsd").type("gpx"),
     JsonSchema.load(EXAMPLES / "sensor.schema.json").type(),
 )
+
+
+def compare_readers(data: bytes, type: EventType) -> None:
+    """Fail unless both decoders of events return the same event, or raise the same error."""
+    outcomes = []
+    for read in (lambda: decode_event(data, type), lambda: EventReader({"": type}).read(data)):
+        try:
+            outcomes.append(repr(read().values))
+        except ContentError as error:
+            outcomes.append(f"{error.__class__.__name__}: {error}")
+    assert outcomes[0] == outcomes[1], outcomes
 
 
 @limited
@@ -45,6 +58,8 @@ def attempt(data: bytes) -> None:
         found = read()
     except ContentError:
         return
+    finally:
+        compare_readers(whole, type)
     assert write(found) == expected
     if isinstance(found, Filter):
         printed = Filter.parse(str(found), type)  # which joins alternatives that are one: written otherwise

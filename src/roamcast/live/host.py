@@ -24,8 +24,8 @@ from roamcast.routing.router import (
     Publication,
     Velocity,
 )
-from roamcast.wire.codec import encode
 from roamcast.wire.errors import WireError
+from roamcast.wire.fast.writer import encode_fast
 
 _log = logging.getLogger("roamcast.live")
 
@@ -117,7 +117,7 @@ class LiveHost:
         if self.ended:
             return None
         try:
-            return encode(message)
+            return encode_fast(message)
         except WireError as error:
             self.drops["too_large"] += 1
             _log.error("a message cannot be sent: %s", error)

@@ -46,8 +46,8 @@ from roamcast.routing.router import (
     Router,
     Velocity,
 )
-from roamcast.wire.codec import MessageCodec
 from roamcast.wire.errors import UnknownEventType, WireError
+from roamcast.wire.fast.codec import FastCodec
 
 _log = logging.getLogger("roamcast.live")
 
@@ -129,8 +129,7 @@ class Node:
             position = None if config.position is None else Position(*config.position)
             self.host = LiveHost(self.id, self._state.incarnation, self.link, self._deliver, position)
             self.host.observer, self.host.locate = self.observer, self._locate
-            self._vocabulary = MessageCodec(router_type.messages)
-            self._vocabulary.types = self.types.by_fingerprint
+            self._codec = FastCodec(router_type.messages, self.types.by_fingerprint)
             self._numbers = SequenceNumbers(self.host.incarnation)
             self.router = router_type(self.host, parameters)
             self.router.audience = lambda publication: config.audience
@@ -284,8 +283,14 @@ class Node:
             self.types.take(payload)
 
     def _take_message(self, payload: bytes, sender: NodeId) -> None:
+        handled = self.router.handled
+        if handled is not None and type(self.observer) is NodeObserver:  # others are told of each message
+            known = self._codec.duplicate_id(payload)
+            if known is not None and known in handled:
+                self.host.drops["duplicate"] += 1
+                return
         try:
-            message = self._vocabulary.decode(payload)
+            message = self._codec.decode(payload)
         except UnknownEventType as error:
             self.types.park(payload, sender, error.fingerprint)
             return

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from roamcast.content.errors import ContentError, UnknownType
 from roamcast.content.filter import Filter
 from roamcast.wire.byte_reader import ByteReader
+from roamcast.wire.encodings import Encodings
 from roamcast.wire.errors import UnknownEventType, WireError
 from roamcast.wire.field import FieldCodec, GenerationContext
 
 # The same few filters are sent again at every renewal, and their size is needed for every message.
-_encode = lru_cache(maxsize=4096)(Filter.to_bytes)
+encoded_filter: Encodings[Filter] = Encodings(Filter.to_bytes)
 
 
-@lru_cache(maxsize=4096)
 def filter_size(pattern: Filter) -> int:
     """Return the size of a filter in a message [B]."""
-    return 2 + len(_encode(pattern))
+    return 2 + len(encoded_filter(pattern))
 
 
 class FilterField(FieldCodec):
     """A filter, preceded by its length."""
 
-    length = staticmethod(filter_size)
+    def length(self, value: Any) -> int:
+        """Return the size of the length and the filter [B]."""
+        return filter_size(value)
 
     def write(self, out: bytearray, value: Any) -> None:
         """Append the length and the encoding of the filter."""
         if not isinstance(value, Filter):
             raise WireError(f"{value!r} is not a filter")
         try:
-            data = _encode(value)
+            data = encoded_filter(value)
         except ContentError as error:
             raise WireError(str(error)) from None
         if len(data) > 0xFFFF:

@@ -95,15 +95,16 @@ class TupleOf(FieldCodec):
             raise WireError(f"{value!r} is not a {self.kind.__name__}")
         for field, part in zip(self.fields.values(), value, strict=True):
             field.write(out, part)
-        self._check(value)
+        self.check(value)
 
     def read(self, octets: ByteReader) -> Any:
         """Decode all fields in order; raise `WireError` if they contradict each other."""
         value = self.kind(*(field.read(octets) for field in self.fields.values()))
-        self._check(value)
+        self.check(value)
         return value
 
-    def _check(self, value: Any) -> None:
+    def check(self, value: Any) -> None:
+        """Raise `WireError` if fields contradict each other."""
         problem = value.inconsistency() if hasattr(self.kind, "inconsistency") else None
         if problem is not None:
             raise WireError(problem)

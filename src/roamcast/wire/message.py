@@ -178,10 +178,9 @@ class Payload(FieldCodec):
 
     def read(self, octets: ByteReader) -> Message:
         """Decode a message of a known kind."""
-        message = read_body(octets)
-        if message.envelope is not None:
-            raise WireError("an envelope contains another envelope")
-        return message
+        if octets.at < len(octets.data):
+            check_inner(octets.kinds.get(octets.data[octets.at]))
+        return read_body(octets)
 
     def generate(self, about: GenerationContext) -> Message:
         """Return a generated message that an envelope may hold."""
@@ -191,6 +190,12 @@ class Payload(FieldCodec):
     def describe(self) -> str:
         """Return the content in words."""
         return "another message, without its padding"
+
+
+def check_inner(kind: type[Message] | None) -> None:
+    """Raise `WireError` if a message in an envelope is an envelope: a chain could exhaust the stack."""
+    if kind is not None and kind.envelope is not None:
+        raise WireError("an envelope contains another envelope")
 
 
 def unwrap(message: Message) -> Message:

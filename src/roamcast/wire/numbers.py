@@ -93,7 +93,8 @@ class Float(FieldCodec):
         self.most = most
         self.unknown = unknown
 
-    def _fits(self, value: float) -> bool:
+    def fits(self, value: float) -> bool:
+        """Return whether a value is within the bounds."""
         if math.isnan(value):
             return self.unknown
         return math.isfinite(value) and self.least <= value <= self.most
@@ -104,7 +105,7 @@ class Float(FieldCodec):
 
     def write(self, out: bytearray, value: Any) -> None:
         """Append the number in IEEE 754; NaN has one encoding."""
-        if type(value) is not float or not self._fits(value):
+        if type(value) is not float or not self.fits(value):
             raise WireError(f"{value!r} is not a number from {self.least:g} to {self.most:g}")
         try:
             out += self._code.pack(math.nan if math.isnan(value) else value)
@@ -115,7 +116,7 @@ class Float(FieldCodec):
         """Decode the number in IEEE 754; raise `WireError` if it is out of bounds."""
         data = octets.take(self.fixed or 0)
         value = float(self._code.unpack(data)[0])
-        if not self._fits(value) or (math.isnan(value) and data != self._code.pack(math.nan)):
+        if not self.fits(value) or (math.isnan(value) and data != self._code.pack(math.nan)):
             raise WireError(f"{value!r} is not a number from {self.least:g} to {self.most:g}")
         return value
 
@@ -135,7 +136,7 @@ class Float(FieldCodec):
 
     def _invented(self, value: float) -> float:
         read = self.nearest(value)
-        return read if self._fits(read) else 0.0
+        return read if self.fits(read) else 0.0
 
     def describe(self) -> str:
         """Return the size in words."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from roamcast.content.codec import decode_event, encode_event
+from roamcast.content.codec import decode_event
 from roamcast.content.errors import ContentError, UnknownType
 from roamcast.content.event import Event
 from roamcast.wire.byte_reader import ByteReader
+from roamcast.wire.encodings import encoded_event
 from roamcast.wire.errors import UnknownEventType, WireError
 from roamcast.wire.field import HIGHEST_NODE, FieldCodec, GenerationContext, NodeId
 
 HEADER = 12
 "Size of the header before the event [B]: publisher, sequence number, padded size, length of the event."
-
-# The same few events are published repeatedly, and every message that carries one is measured.
-_encode = lru_cache(maxsize=4096)(encode_event)
 
 
 class Publication(msgspec.Struct, frozen=True, gc=False):
@@ -40,7 +37,7 @@ class Publication(msgspec.Struct, frozen=True, gc=False):
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "id", self.publisher << 32 | self.sequence)
-        msgspec.structs.force_setattr(self, "length", HEADER + len(_encode(self.event)))
+        msgspec.structs.force_setattr(self, "length", HEADER + len(encoded_event(self.event)))
 
 
 class PublicationField(FieldCodec):
@@ -52,7 +49,7 @@ class PublicationField(FieldCodec):
 
     def write(self, out: bytearray, value: Any) -> None:
         """Append publisher, sequence number, padded size, and the encoded event."""
-        data = _encode(value.event)
+        data = encoded_event(value.event)
         if not (
             0 <= value.publisher <= HIGHEST_NODE
             and 0 <= value.sequence < 2**32

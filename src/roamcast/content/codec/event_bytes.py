@@ -59,17 +59,24 @@ def _put_values(out: bytearray, type: EventType, values: tuple[Any, ...]) -> Non
 
 
 def _get_values(reader: Reader, type: EventType) -> tuple[Any, ...]:
-    values: list[Any] = []
-    for field in type.fields:
-        if isinstance(field.kind, RecordList):
-            count = reader.number(MAX_RECORDS)
-            field.kind.check(count)
-            reader.check_remaining(count)  # a record takes at least one byte
-            values.append(tuple(_get_values(reader, field.kind.record) for _ in range(count)))
-            continue
-        there = not field.optional or bool(reader.number(1))
-        values.append(field.kind.store(field.kind.load(get_value(reader, field))) if there else None)
-    return tuple(values)
+    return tuple(get_field(reader, field) for field in type.fields)
+
+
+def get_field(reader: Reader, field: Field) -> Any:
+    """Decode the stored value of a field, None if it is missing, or the records of a repeated element."""
+    if isinstance(field.kind, RecordList):
+        count = get_count(reader, field.kind)
+        return tuple(_get_values(reader, field.kind.record) for _ in range(count))
+    there = not field.optional or bool(reader.number(1))
+    return field.kind.store(field.kind.load(get_value(reader, field))) if there else None
+
+
+def get_count(reader: Reader, kind: RecordList) -> int:
+    """Decode the number of records of a repeated element."""
+    count = reader.number(MAX_RECORDS)
+    kind.check(count)
+    reader.check_remaining(count)  # a record takes at least one byte
+    return count
 
 
 def put_value(out: bytearray, field: Field, stored: Any) -> None:

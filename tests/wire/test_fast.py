@@ -122,7 +122,7 @@ def test_an_event_that_was_decoded_is_not_encoded_again():
     flood = next(message for message in MESSAGES if message.__name__ == "Flood")
     data = encode(flood(PUBLICATIONS[2], 3))
     received = FAST.decode(data).publication.event
-    assert encoded_event.get(received) == encoded_event(PUBLICATIONS[2].event)
+    assert encoded_event(received) is encoded_event(received) == encoded_event(PUBLICATIONS[2].event)
 
 
 def test_encodings_are_bounded_in_bytes():
@@ -132,6 +132,9 @@ def test_encodings_are_bounded_in_bytes():
         assert encodings.bytes <= 100_000
     assert 0 < len(encodings) < 20
     assert len(encodings(50_000)) == 50_000 and encodings.bytes == 0  # longer than all may be: not kept
+    for number in range(1000, 2000):
+        encodings.remember(number, bytes(1000))
+    assert 0 < len(encodings) < 20
 
 
 def test_filters_are_bounded_in_bytes(monkeypatch):

@@ -13,6 +13,7 @@ from typing import Any
 from roamcast.live.link.link import Link
 from roamcast.live.link.packets import Port
 from roamcast.live.recording.observer import NodeObserver
+from roamcast.live.timers import LiveTimer, TimerQueue
 from roamcast.routing.numbering import INCARNATIONS
 from roamcast.routing.router import (
     BROADCAST,
@@ -31,38 +32,6 @@ _log = logging.getLogger("roamcast.live")
 
 URGENT = frozenset({Category.ROUTING})
 "Categories that go first in the link's queues."
-
-
-class LiveTimer:
-    """A timer of the event loop."""
-
-    __slots__ = ("_action", "_args", "_handle", "_host")
-
-    def __init__(self, host: LiveHost, action: Callable[..., object], args: tuple[Any, ...]) -> None:
-        self._host = host
-        self._action: Callable[..., object] | None = action
-        self._args = args
-        self._handle: asyncio.TimerHandle | None = None
-
-    def start(self, loop: asyncio.AbstractEventLoop, delay: float) -> None:
-        """Fire after `delay` seconds."""
-        self._handle = loop.call_later(delay, self._fire)
-
-    def cancel(self) -> None:
-        """Make sure that it will not happen."""
-        self._action = None
-        if self._handle is not None:
-            self._handle.cancel()
-
-    @property
-    def active(self) -> bool:
-        """Whether it is still to happen."""
-        return self._action is not None
-
-    def _fire(self) -> None:
-        action, self._action = self._action, None
-        if action is not None and not self._host.ended:
-            self._host.guard(action, *self._args)
 
 
 class LiveHost:
@@ -94,6 +63,7 @@ class LiveHost:
         self.observer = NodeObserver()
         self._loop = asyncio.get_running_loop()
         self._start = self._loop.time()
+        self.timers = TimerQueue(self._loop, self.guard)
 
     def now(self) -> float:
         """Return the seconds since the node started, by a clock that nobody sets."""
@@ -127,9 +97,7 @@ class LiveHost:
         """Call `action(*args)` after `delay` seconds."""
         if not 0 <= delay < math.inf:
             raise ValueError(f"a delay must be finite and not negative, not {delay!r}")
-        timer = LiveTimer(self, action, args)
-        timer.start(self._loop, delay)
-        return timer
+        return self.timers.add(delay, action, args)
 
     def withdraw(self, neighbour: NodeId) -> list[Message]:
         """Take back, in order, what waits in the link for `neighbour`."""
@@ -172,6 +140,8 @@ class LiveHost:
 
     def guard(self, action: Callable[..., Any], *args: Any) -> Any:
         """Call the router; an exception is counted and logged, and the node goes on."""
+        if self.ended:
+            return None
         try:
             return action(*args)
         except Exception:

@@ -151,6 +151,7 @@ class Node:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.host.ended = True
+        self.host.timers.close()
         for subscription in list(self._subscriptions):
             subscription.close()
         for receipt in self._receipts.values():

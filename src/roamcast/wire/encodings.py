@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
@@ -25,29 +26,37 @@ class Encodings(Generic[K]):
         self._encode = encode
         self._most = most_bytes
         self._found: dict[K, bytes] = {}
+        self._decoded: dict[int, tuple[K, bytes]] = {}
+        "Decoded objects by their address, which is faster than their hash; as they are kept, none is reused."
+        self._order: deque[int] = deque()
         self.bytes = 0
-        self.get = self._found.get
+        self._decoded_bytes = 0
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._found) + len(self._decoded)
 
     def __call__(self, key: K) -> bytes:
         """Return the encoding of an object."""
-        data = self.get(key)
+        held = self._decoded.get(id(key))
+        if held is not None:
+            return held[1]
+        data = self._found.get(key)
         if data is None:
-            data = self._encode(key)
-            self.remember(key, data)
+            data = self._found[key] = self._encode(key)
+            self.bytes += OVERHEAD + FACTOR * len(data)
+            while self.bytes > self._most:
+                oldest = next(iter(self._found))
+                self.bytes -= OVERHEAD + FACTOR * len(self._found.pop(oldest))
         return data
 
     def remember(self, key: K, data: bytes) -> None:
-        """Keep an encoding that is known, because the object was decoded from it."""
-        if key in self._found:
-            return
-        self._found[key] = data
-        self.bytes += OVERHEAD + FACTOR * len(data)
-        while self.bytes > self._most:
-            oldest = next(iter(self._found))
-            self.bytes -= OVERHEAD + FACTOR * len(self._found.pop(oldest))
+        """Keep the encoding that an object was decoded from."""
+        self._decoded[id(key)] = (key, data)
+        self._order.append(id(key))  # the first key of a dict is slow to find after many deletions
+        self._decoded_bytes += OVERHEAD + FACTOR * len(data)
+        while self._decoded_bytes > self._most:
+            _, oldest = self._decoded.pop(self._order.popleft())
+            self._decoded_bytes -= OVERHEAD + FACTOR * len(oldest)
 
 
 encoded_event: Encodings[Event] = Encodings(encode_event)

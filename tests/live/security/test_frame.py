@@ -159,8 +159,8 @@ class TestCounters:
         first.take()
         path.write_bytes(b'{"epoch":%d,"counter":%d}' % (first.epoch, (1 << 64) - 10))
         counters = FrameCounters(path, block=4)
-        used = [counters.take() for _ in range(20)]
-        assert used == sorted(set(used)) and used[0].epoch == first.epoch < used[-1].epoch
+        used = [(counters.take(), counters.epoch)[::-1] for _ in range(20)]
+        assert used == sorted(set(used)) and used[0][0] == first.epoch < used[-1][0]
         receiver = opener()
         path.write_bytes(b'{"epoch":%d,"counter":%d}' % (first.epoch, (1 << 64) - 10))
         sender = sealer(counters=FrameCounters(path, block=4))

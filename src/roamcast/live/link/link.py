@@ -13,19 +13,24 @@ from roamcast.live.link.fragments import Reassembly, RepairStore, cut
 from roamcast.live.link.outbox import Outbox
 from roamcast.live.link.packets import (
     ATTEMPT_SHIFT,
+    BROADCASTS,
     MOST_ACKS,
     MOST_BODY,
     MOST_PAYLOAD,
     NUMBER_MASK,
+    PORTS,
+    ROUTER_BROADCAST,
+    UNICAST,
+    UNICAST_HEADER,
     Acks,
     Broadcast,
     Packet,
     Piece,
     Port,
     Repair,
-    Unicast,
     UnicastPiece,
     read_packet,
+    read_unicast,
     with_attempt,
     write_packet,
 )
@@ -88,6 +93,9 @@ class Link:
         self._user = user
         self.outbox = Outbox(self._loop, self._emit, budget)
         self.peers: OrderedDict[NodeId, Peer] = OrderedDict()
+        self._latest = Peer(-1, 0)
+        "The neighbour that was heard last."
+        self._time = self._loop.time
         self.reassembly = Reassembly(self._loop.time)
         self._repairs = RepairStore(self._loop.time)
         self._acks: dict[NodeId, list[int]] = {}
@@ -119,12 +127,12 @@ class Link:
 
     def broadcast(self, port: Port, payload: bytes, urgent: bool = False) -> None:
         """Send a payload to everyone in range, once, unacknowledged."""
+        self.counts["broadcast"] += 1
+        if len(payload) <= MOST_BODY - 2:
+            self.outbox.put(BROADCASTS[port] + payload, -1, None, urgent)
+            return
         whole = bytes((port,)) + payload
         check_size(whole)
-        self.counts["broadcast"] += 1
-        if len(whole) < MOST_BODY:
-            self._put(Broadcast(whole), None, urgent)
-            return
         pieces = cut(whole)
         self._message = self._message + 1 & 0xFFFFFFFF
         self._repairs.keep(self._message, pieces)
@@ -216,8 +224,9 @@ class Link:
     def _emit(self, body: bytes, bearer: int, address: Address | None) -> int:
         frame = self._sealer.seal(body)
         self._opener.own_epoch = self._sealer.epoch
-        self.counts["frames_sent"] += 1
-        self.counts["bytes_sent"] += len(frame)
+        counts = self.counts
+        counts["frames_sent"] += 1
+        counts["bytes_sent"] += len(frame)
         if address is None:
             for each in self._bearers:
                 each.broadcast(frame)
@@ -235,8 +244,18 @@ class Link:
                 self._user.clashed()
             return
         self.counts["frames_received"] += 1
+        sender, _, _, body = frame
+        if body[:2] == ROUTER_BROADCAST:  # most frames, so they take a short way
+            self._hear(frame, bearer, address)
+            self._user.received(Port.ROUTER, body[2:], sender)
+            return
+        if body[:1] == UNICAST and len(body) > UNICAST_HEADER:
+            to, number = read_unicast(body)
+            if self._is_new(self._hear(frame, bearer, address), to, number):
+                self._hand_up(body[UNICAST_HEADER:], sender)
+            return
         try:
-            packet = read_packet(frame.body)
+            packet = read_packet(body)
         except FrameError:
             self.counts["malformed"] += 1
             return
@@ -247,9 +266,6 @@ class Link:
         match packet:
             case Broadcast(payload):
                 self._hand_up(payload, sender)
-            case Unicast(to, number, payload):
-                if self._is_new(peer, to, number):
-                    self._hand_up(payload, sender)
             case UnicastPiece(to, number, message, index, count, piece):
                 if self._is_new(peer, to, number):
                     self._assemble(sender, message, index, count, piece)
@@ -266,12 +282,13 @@ class Link:
 
     def _hear(self, frame: Frame, bearer: int, address: Address) -> Peer:
         """Note where a neighbour was heard."""
-        known = frame.sender in self.peers
-        peer = self._peer(frame.sender)
-        first = not known or not peer.heard
-        peer.bearer, peer.address, peer.heard = bearer, address, self._loop.time()
-        if peer.epoch != frame.number.epoch:
-            peer.epoch, peer.received = frame.number.epoch, ReplayWindow()
+        peer = self._latest
+        if peer.node != frame.sender:
+            peer = self._latest = self._peer(frame.sender)
+        first = not peer.heard
+        peer.bearer, peer.address, peer.heard = bearer, address, self._time()
+        if peer.epoch != frame.epoch:
+            peer.epoch, peer.received = frame.epoch, ReplayWindow()
         if first:
             self._user.met(frame.sender)
         return peer
@@ -285,6 +302,7 @@ class Link:
         if len(self.peers) > MOST_PEERS:
             idle = (n for n, each in self.peers.items() if not each.inflight and not each.ready and n != node)
             del self.peers[next(idle, next(iter(self.peers)))]
+            self._latest = Peer(-1, 0)
         return peer
 
     def _is_new(self, peer: Peer, to: NodeId, number: int) -> bool:
@@ -316,15 +334,11 @@ class Link:
                 peer.round_trip.measure(now - pending.sent[attempt - 1])
             pending.transfer.left -= 1
             peer.acknowledged = now
-        if peer.timer is not None and not peer.inflight:
-            peer.timer.cancel()
-            peer.timer = None
         self._pump(peer)
 
     def _hand_up(self, payload: bytes, sender: NodeId) -> None:
-        try:
-            port = Port(payload[0])
-        except ValueError:
+        port = PORTS.get(payload[0])
+        if port is None:
             self.counts["malformed"] += 1
             return
         self._user.received(port, payload[1:], sender)

@@ -46,6 +46,16 @@ class Port(IntEnum):
     TYPE = 3
 
 
+PORTS = {int(port): port for port in Port}
+BROADCASTS = {port: bytes((_BROADCAST, port)) for port in Port}
+"First bytes of a broadcast packet by port."
+ROUTER_BROADCAST = BROADCASTS[Port.ROUTER]
+UNICAST = bytes((_UNICAST,))
+"First byte of a unicast packet."
+UNICAST_HEADER = _TO_NUMBER.size
+"Bytes of a unicast packet before its payload."
+
+
 class Broadcast(NamedTuple):
     """A payload for everyone in range."""
 
@@ -128,6 +138,12 @@ def read_packet(body: bytes) -> Packet:
     if reader is None:
         raise FrameError(f"a packet of kind {body[0]}")
     return reader(body)
+
+
+def read_unicast(body: bytes) -> tuple[NodeId, int]:
+    """Return the addressee and the number of a unicast packet."""
+    _, to, number = _TO_NUMBER.unpack_from(body)
+    return to, number
 
 
 def _need(body: bytes, count: int) -> None:

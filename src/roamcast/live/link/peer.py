@@ -9,7 +9,7 @@ from typing import Any
 
 from roamcast.live.link.bearer import Address
 from roamcast.live.link.fragments import cut
-from roamcast.live.link.packets import MOST_BODY, Unicast, UnicastPiece, write_packet
+from roamcast.live.link.packets import MOST_BODY, UNICAST_HEADER, Unicast, UnicastPiece, write_packet
 from roamcast.live.security.replay import ReplayWindow
 from roamcast.wire.field import NodeId
 
@@ -23,8 +23,6 @@ SLOWEST_TIMEOUT = 0.5
 BACKOFF = 1.5
 CONGESTED_BACKOFF = 2.0
 "As `BACKOFF`, to a neighbour that is heard and does not acknowledge."
-UNICAST_HEADER = 13
-"Bytes of a unicast packet besides its payload."
 
 
 class RoundTrip:

@@ -54,13 +54,17 @@ class FrameCounters:
         """The counter of the next frame, unless a new epoch begins."""
         return self._next
 
-    def take(self) -> FrameNumber:
-        """Return the next number; reserve another block first where the last is used up."""
-        if self._next >= self._end:
+    def take(self) -> int:
+        """Return the next counter of `epoch`; reserve another block first where the last is used up.
+
+        A new epoch begins after the last counter.
+        """
+        counter = self._next
+        if counter >= self._end:
             self._reserve()
-        number = FrameNumber(self.epoch, self._next)
-        self._next += 1
-        return number
+            counter = self._next
+        self._next = counter + 1
+        return counter
 
     def _reserve(self) -> None:
         if self._end + self._block >= MOST:

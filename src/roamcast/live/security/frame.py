@@ -32,6 +32,8 @@ MOST_SENDERS = 1024
 "Senders whose counters are remembered; the one silent longest is forgotten."
 
 _NONCE = Struct(">IQ")
+_NUMBERS = Struct(">IQQ")
+_make_frame = tuple.__new__
 
 
 def fingerprint_protocol(messages: Iterable[type[Message]]) -> bytes:
@@ -61,7 +63,8 @@ class Frame(NamedTuple):
     """An accepted frame."""
 
     sender: NodeId
-    number: FrameNumber
+    epoch: int
+    counter: int
     body: bytes
 
 
@@ -75,6 +78,9 @@ class Sealer:
         self._counters = counters
         self._epoch = -1
         self._cipher: ChaCha20Poly1305
+        self._prefix = b""
+        "The header of a frame of this epoch, without its counter."
+        self._nonce = sender.to_bytes(4, "big")
 
     @property
     def epoch(self) -> int:
@@ -88,12 +94,17 @@ class Sealer:
 
     def seal(self, body: bytes) -> bytes:
         """Return a frame with `body`."""
-        epoch, counter = self._counters.take()
-        if epoch != self._epoch:
-            self._cipher = ChaCha20Poly1305(self._key.derive(epoch))
-            self._epoch = epoch
-        header = HEADER.pack(VERSION, self._key.network, self._protocol, self.sender, epoch, counter)
-        return header + self._cipher.encrypt(_NONCE.pack(self.sender, counter), body, header)
+        counters = self._counters
+        counter = counters.take()
+        if counters.epoch != self._epoch:
+            self._epoch = counters.epoch
+            self._cipher = ChaCha20Poly1305(self._key.derive(self._epoch))
+            self._prefix = HEADER.pack(
+                VERSION, self._key.network, self._protocol, self.sender, self._epoch, 0
+            )[:-8]
+        number = counter.to_bytes(8, "big")
+        header = self._prefix + number
+        return header + self._cipher.encrypt(self._nonce + number, body, header)
 
 
 class _Sender:
@@ -122,6 +133,9 @@ class Opener:
         self._key = key
         self._protocol = protocol
         self._own = own
+        self._usual = HEADER.pack(VERSION, key.network, protocol, 0, 0, 0)[:9]
+        self._latest = -1
+        "The sender of the last frame that was accepted."
         self._most = most_senders
         self.own_epoch = -1
         self.refused: Counter[Refusal] = Counter()
@@ -137,6 +151,21 @@ class Opener:
 
     def open(self, data: bytes) -> Frame | Refusal:
         """Return the frame in a datagram, or why it is refused."""
+        if data[:9] == self._usual and len(data) >= OVERHEAD:  # of this network and protocol
+            sender, epoch, counter = _NUMBERS.unpack_from(data, 9)
+            known = self._senders.get(sender)
+            if known is not None and epoch == known.epoch and not known.window.has(counter):
+                header = data[:29]
+                try:
+                    body = known.cipher.decrypt(header[9:13] + header[21:], data[29:], header)
+                except InvalidTag:
+                    self.refused[Refusal.NOT_AUTHENTIC] += 1
+                    return Refusal.NOT_AUTHENTIC
+                known.window.accept(counter)
+                if self._latest != sender:
+                    self._senders.move_to_end(sender)
+                    self._latest = sender
+                return _make_frame(Frame, (sender, epoch, counter, body))
         found = self._open(data)
         if isinstance(found, Refusal):
             self.refused[found] += 1
@@ -169,7 +198,8 @@ class Opener:
         else:
             self._senders.move_to_end(sender)
         known.window.accept(counter)
-        return Frame(sender, FrameNumber(epoch, counter), body)
+        self._latest = sender
+        return Frame(sender, epoch, counter, body)
 
     def _judge(self, sender: NodeId, epoch: int, protocol: bytes) -> Refusal | None:
         """Return why an authentic frame is refused, or None."""

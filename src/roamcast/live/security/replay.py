@@ -21,6 +21,10 @@ class ReplayWindow:
     def accept(self, counter: int) -> bool:
         """Note a counter; return whether it is new and not too old."""
         ahead = counter - self.highest
+        if ahead == 1:
+            self._bits = (self._bits << 1 | 1) & _MASK
+            self.highest = counter
+            return True
         if ahead > 0:
             self._bits = (self._bits << ahead | 1) & _MASK if ahead < WINDOW else 1
             self.highest = counter
@@ -35,5 +39,7 @@ class ReplayWindow:
 
     def has(self, counter: int) -> bool:
         """Return whether `accept` would refuse the counter."""
+        if counter > self.highest:
+            return False
         behind = self.highest - counter
-        return behind >= 0 and (behind >= WINDOW or bool(self._bits >> behind & 1))
+        return behind >= WINDOW or bool(self._bits >> behind & 1)

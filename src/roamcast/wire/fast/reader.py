@@ -32,6 +32,7 @@ FieldReader: TypeAlias = "Callable[[bytes, int, FastCodec], tuple[Any, int]]"
 "Returns the value of a field at an index of the data, and where it ends."
 
 PUBLICATION = Struct(">IIHH")
+_PUBLICATION_FIELD = PublicationField()
 
 
 def fail(fields: Iterable[FieldCodec], data: bytes, at: int, codec: FastCodec) -> NoReturn:
@@ -99,7 +100,7 @@ def message_reader(kind: type[Message]) -> FieldReader:
 def field_reader(field: FieldCodec) -> FieldReader:
     """Return a function that decodes a field of variable size."""
     if type(field) is PublicationField:
-        return partial(_read_publication, field)
+        return _read_publication
     if type(field) is FilterField:
         return partial(_read_filter, field)
     if type(field) is Payload:
@@ -122,15 +123,15 @@ def _read_reference(field: FieldCodec, data: bytes, at: int, codec: FastCodec) -
     return field.read(octets), octets.at
 
 
-def _read_publication(field: FieldCodec, data: bytes, at: int, codec: FastCodec) -> tuple[Publication, int]:
+def _read_publication(data: bytes, at: int, codec: FastCodec) -> tuple[Publication, int]:
     try:
         publisher, sequence, size, length = PUBLICATION.unpack_from(data, at)
     except struct.error:
-        fail((field,), data, at, codec)
-    start = at + PUBLICATION.size
+        fail((_PUBLICATION_FIELD,), data, at, codec)
+    start = at + 12
     end = start + length
     if publisher > HIGHEST_NODE or end > len(data):
-        fail((field,), data, at, codec)
+        fail((_PUBLICATION_FIELD,), data, at, codec)
     encoded = data[start:end]
     try:
         event = codec.events.read(encoded)

@@ -6,6 +6,7 @@ within each life of the publisher.
 
 import asyncio
 import json
+import os
 import signal
 import socket
 import sys
@@ -21,6 +22,15 @@ from tests.live.network import run
 
 ROAMCAST = str(Path(sys.executable).with_name("roamcast"))
 TYPE = '\n[types.alert]\nlevel = "integer"\n'
+CLOCK = """
+import os, time
+real = time.time
+def stepped():
+    with open(os.environ["CLOCK"]) as file:
+        return real() + float(file.read())
+time.time = stepped
+"""
+"Loaded by each process before anything else: the clock of the day is set by a file."
 
 
 class UdpMedium:
@@ -77,11 +87,23 @@ def _bound():
     return each
 
 
+PAIRS = {
+    pair
+    for a in range(12)
+    for b in (a + 1, a + 4)
+    if b < 12 and (b != a + 1 or b % 4)
+    for pair in ((a, b), (b, a))
+}
+"Ordered pairs of neighbours in a grid of four columns and three rows."
+
+
 class Network:
     """Processes of `roamcast node` over a medium."""
 
     def __init__(self, folder, count, edges, **faults):
         self.folder, self.processes = folder, {}
+        (folder / "sitecustomize.py").write_text(CLOCK)
+        self.set_clock(0)
         self.medium = UdpMedium(edges, **faults)
         for node in range(count):
             with _bound() as probe:
@@ -97,10 +119,18 @@ class Network:
             ]
             (folder / f"{node}.toml").write_text("\n".join(lines))
 
+    def set_clock(self, offset):
+        """Step the clock of all processes by `offset` seconds from that of this machine."""
+        draft = self.folder / "clock.new"
+        draft.write_text(str(offset))
+        draft.replace(self.folder / "clock")
+
     async def start(self, node):
+        environment = {"PYTHONPATH": str(self.folder), "CLOCK": str(self.folder / "clock")}
         self.processes[node] = process = await asyncio.create_subprocess_exec(
             *(ROAMCAST, "node", str(self.folder / f"{node}.toml")),
             stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, **environment},
         )
         assert (await process.stdout.readline()).startswith(b"node ")
 
@@ -118,8 +148,11 @@ class Network:
         self.medium.close()
 
 
-async def keep_promise(folder, columns, rows, kills, events, faults):
-    """Publish 20 events/s on node 0 while nodes are killed and restarted; judge what the last node gets."""
+async def keep_promise(folder, columns, rows, kills, events, faults, steps=()):
+    """Publish 20 events/s on node 0 while nodes are killed and restarted; judge what the last node gets.
+
+    `steps`: what else happens when an event is published, as functions of the network.
+    """
     count = columns * rows
     edges = [(n, n + 1) for n in range(count) if (n + 1) % columns]
     edges += [(n, n + columns) for n in range(count - columns)]
@@ -147,6 +180,8 @@ async def keep_promise(folder, columns, rows, kills, events, faults):
         await subscribed.wait()  # an event before it may be acknowledged as not wanted
         tasks = []
         for level in range(events):
+            if level in steps:
+                steps[level](network)
             victim = kills.get(level)
             if victim is not None:
                 await network.kill(victim)
@@ -188,7 +223,17 @@ def test_twelve_processes_with_three_relays_and_the_publisher_killed(tmp_path, s
     async def story():
         faults = {"seed": seed, "loss": 0.2, "duplicates": 0.1, "corruption": 0.05, "delay": 0.02}
         kills = {60: 5, 110: 6, 160: 1, 220: 0}
-        _, acknowledged, survivors = await keep_promise(tmp_path, 4, 3, kills, events=300, faults=faults)
-        assert survivors and acknowledged
+        halves = {pair for pair in PAIRS if (pair[0] % 4 < 2) != (pair[1] % 4 < 2)}
+        steps = {
+            40: lambda network: network.set_clock(3600),
+            200: lambda network: network.set_clock(-3600),  # before the publisher restarts
+            250: lambda network: network.medium.cut.update(halves),
+            650: lambda network: network.medium.cut.clear(),  # after 20 s
+        }
+        got, acknowledged, survivors = await keep_promise(
+            tmp_path, 4, 3, kills, events=700, faults=faults, steps=steps
+        )
+        assert len(survivors) == 480 and acknowledged
+        print(f"seed {seed}: {len(got)} delivered, {len(acknowledged)} acknowledged, of 700")
 
-    run(story, 280)
+    run(story, 400)

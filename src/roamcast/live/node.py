@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
+from weakref import WeakValueDictionary
 
 from roamcast.content.codec import encode_event
 from roamcast.content.event import Event
@@ -35,7 +36,6 @@ from roamcast.live.security.frame import Opener, Sealer, fingerprint_protocol
 from roamcast.live.security.keys import NetworkKey
 from roamcast.live.state import NodeState
 from roamcast.live.subscription import Subscription
-from roamcast.routing.numbering import SequenceNumbers
 from roamcast.routing.router import (
     DeliveryGuarantee,
     Drop,
@@ -53,8 +53,6 @@ _log = logging.getLogger("roamcast.live")
 
 MOST_EVENT = 48 << 10
 "Bytes of an encoded event; the rest of a message is for its addressees and route."
-MOST_RECEIPTS = 65_536
-"Receipts kept, of publications that may still be acknowledged; the oldest is given up."
 SAVE_EVERY = 30.0
 "Seconds between writes of the senders' highest frame numbers."
 
@@ -80,7 +78,8 @@ class Node:
         self._bearers = bearers
         self._subscriptions: list[Subscription] = []
         self._counts: Counter[Filter] = Counter()
-        self._receipts: dict[int, Receipt] = {}
+        self._receipts: WeakValueDictionary[int, Receipt] = WeakValueDictionary()
+        "Receipts that an application still holds."
         self._offered: set[EventType] = set()
         self._order = asyncio.Lock()
         self._room = asyncio.Event()
@@ -122,7 +121,7 @@ class Node:
             self.opener = Opener(key, protocol, self.id, self._state.read_floors())
             sealer = Sealer(key, protocol, self.id, self._state.counters)
             budget = None if config.budget is None else config.budget / 8
-            self.link = Link(sealer, self.opener, bearers, self, budget)
+            self.link = Link(sealer, self.opener, bearers, self, budget, start=self._state.incarnation)
             folder = None if config.state is None else config.state / "types"
             self.types = TypeExchange(self.link, types, self._take_message, folder)
             self.greeting = Greeting(self.link, self._state.identity, key.network, config.name)
@@ -130,7 +129,6 @@ class Node:
             self.host = LiveHost(self.id, self._state.incarnation, self.link, self._deliver, position)
             self.host.observer, self.host.locate = self.observer, self._locate
             self._codec = FastCodec(router_type.messages, self.types.by_fingerprint)
-            self._numbers = SequenceNumbers(self.host.incarnation)
             self.router = router_type(self.host, parameters)
             self.router.audience = lambda publication: config.audience
             self.router.settled = self._settle
@@ -154,7 +152,7 @@ class Node:
         self.host.timers.close()
         for subscription in list(self._subscriptions):
             subscription.close()
-        for receipt in self._receipts.values():
+        for receipt in list(self._receipts.values()):
             receipt.cancel()
         self.types.close()
         self.greeting.close()
@@ -232,7 +230,7 @@ class Node:
         async with self._order:
             if event.type not in self._offered:
                 self.advertise(Filter.everything(event.type))
-            publication = Publication(self.id, self._numbers.take(), event, size)
+            publication = Publication(self.id, self._state.numbers.take(), event, size)
             while self.host.guard(self.router.publish, publication) is Drop.TABLE_FULL:
                 if not wait:
                     raise Full("too many events are unacknowledged; try again later")
@@ -249,8 +247,6 @@ class Node:
     def _keep(self, receipt: Receipt, lifetime: float | None) -> None:
         """Remember a receipt while the router may tell of its receivers."""
         self._receipts[receipt.id] = receipt
-        if len(self._receipts) > MOST_RECEIPTS:
-            self._receipts.pop(next(iter(self._receipts))).cancel()
         if not self.router.unacknowledged(receipt.id):
             receipt.settle()
         if lifetime is not None:

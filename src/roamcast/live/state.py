@@ -9,6 +9,7 @@ from typing import IO
 import msgspec
 
 from roamcast.live.errors import LiveError
+from roamcast.live.numbers import PublicationNumbers
 from roamcast.live.security.counters import FrameCounters, FrameNumber, replace_file
 from roamcast.live.security.identity import Identity
 from roamcast.wire.field import NodeId
@@ -25,6 +26,7 @@ class NodeState:
         "How often the node has started before."
         if folder is None:
             self.identity, self.counters = Identity.generate(), FrameCounters()
+            self.numbers = PublicationNumbers()
             return
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -40,6 +42,8 @@ class NodeState:
             self.identity = Identity.load(folder / "identity")
             self.counters = FrameCounters(folder / "counters")
             self.incarnation = self._count_incarnation(folder / "incarnation")
+            # Before there was a file, numbers had the incarnation in their highest byte.
+            self.numbers = PublicationNumbers(folder / "publications", self.incarnation << 24)
         except BaseException:
             self.close()
             raise

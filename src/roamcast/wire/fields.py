@@ -43,7 +43,7 @@ Hops: TypeAlias = Annotated[int, Int(1)]
 Serial: TypeAlias = Annotated[int, Int(4)]
 "A number that only increases."
 Sequence: TypeAlias = Annotated[int, Int(4)]
-"Sequence number of a publication: the publisher's incarnation in the highest byte, then a count."
+"Sequence number of a publication, counted in a circle."
 Incarnation: TypeAlias = Annotated[int, Int(1)]
 "Number of starts of a node with empty memory, modulo 256."
 Milliseconds: TypeAlias = Annotated[int, Int(4)]

@@ -23,8 +23,8 @@ class Publication(msgspec.Struct, frozen=True, gc=False):
 
     publisher: NodeId
     sequence: int
-    """The publisher's incarnation in the highest byte, then a count from 1, so that no number repeats after a
-    restart.
+    """Counted in a circle, and not repeated soon after a restart: in the simulator the highest byte is the
+    publisher's incarnation, and a count from 1 follows; live nodes keep the count on disk.
     """
     event: Event
     size: int = 512

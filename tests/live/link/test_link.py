@@ -46,10 +46,12 @@ class User:
         self.clashes += 1
 
 
-def make(node, bearers, budget=None, counters=None):
+def make(node, bearers, budget=None, counters=None, start=0):
     user = User()
     opener = Opener(KEY, PROTOCOL, node)
-    link = Link(Sealer(KEY, PROTOCOL, node, counters or FrameCounters()), opener, bearers, user, budget)
+    link = Link(
+        Sealer(KEY, PROTOCOL, node, counters or FrameCounters()), opener, bearers, user, budget, start=start
+    )
     link.opener = opener
     link.start()
     return link, user
@@ -219,7 +221,9 @@ def test_a_restarted_sender_is_heard_at_once(tmp_path):
         medium.join(1, 2)
         _, heard = make(2, [medium.bearer(2)])
         for restarts in range(3):
-            a, _ = make(1, [medium.bearer(1)], counters=FrameCounters(tmp_path / "counters"))
+            start = 2**16 - 2 + restarts  # also where the starts are counted from 0 again
+            counters = FrameCounters(tmp_path / "counters")
+            a, _ = make(1, [medium.bearer(1)], counters=counters, start=start)
             a.send(Port.ROUTER, b"again", 2, None)
             a.broadcast(Port.ROUTER, b"again")
             await until(lambda expected=2 * restarts + 2: len(heard.payloads) == expected)

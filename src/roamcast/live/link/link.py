@@ -34,9 +34,8 @@ from roamcast.live.link.packets import (
     with_attempt,
     write_packet,
 )
-from roamcast.live.link.peer import Peer, Transfer
+from roamcast.live.link.peer import PacketWindow, Peer, Transfer, first_number
 from roamcast.live.security.frame import Frame, Opener, Refusal, Sealer
-from roamcast.live.security.replay import ReplayWindow
 from roamcast.wire.field import NodeId
 
 WINDOW = 8
@@ -84,8 +83,13 @@ class Link:
         bearers: list[Bearer],
         user: LinkUser,
         budget: float | None = None,
+        *,
+        start: int = 0,
     ) -> None:
-        """`budget`: bytes a second that this node may send, None without limit."""
+        """`budget`: bytes a second that this node may send, None without limit.
+
+        `start`: how often the node has started before in this epoch of its frames.
+        """
         self._loop = asyncio.get_running_loop()
         self._sealer = sealer
         self._opener = opener
@@ -100,6 +104,8 @@ class Link:
         self._repairs = RepairStore(self._loop.time)
         self._acks: dict[NodeId, list[int]] = {}
         self._message = sealer.upcoming & 0xFFFFFFFF
+        self._numbers = first_number(start)
+        "The number before the first one of a new neighbour."
         self.counts: Counter[str] = Counter()
         "Frames and payloads by what became of them."
         self._closed = False
@@ -288,7 +294,7 @@ class Link:
         first = not peer.heard
         peer.bearer, peer.address, peer.heard = bearer, address, self._time()
         if peer.epoch != frame.epoch:
-            peer.epoch, peer.received = frame.epoch, ReplayWindow()
+            peer.epoch, peer.received = frame.epoch, PacketWindow()
         if first:
             self._user.met(frame.sender)
         return peer
@@ -298,10 +304,11 @@ class Link:
         if peer is not None:
             self.peers.move_to_end(node)
             return peer
-        peer = self.peers[node] = Peer(node, self._sealer.upcoming)
+        peer = self.peers[node] = Peer(node, self._numbers)
         if len(self.peers) > MOST_PEERS:
             idle = (n for n, each in self.peers.items() if not each.inflight and not each.ready and n != node)
-            del self.peers[next(idle, next(iter(self.peers)))]
+            forgotten = self.peers.pop(next(idle, next(iter(self.peers))))
+            self._numbers = max(self._numbers, forgotten.latest)
             self._latest = Peer(-1, 0)
         return peer
 

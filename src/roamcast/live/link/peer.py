@@ -25,6 +25,35 @@ CONGESTED_BACKOFF = 2.0
 "As `BACKOFF`, to a neighbour that is heard and does not acknowledge."
 
 
+SESSION_BITS = 40
+"A packet number has 16 bits for the start of its sender, then as many bits that count."
+_SESSIONS = 1 << 16
+
+
+def first_number(start: int) -> int:
+    """Return the packet number before the first one of a link that was started `start` times before."""
+    return start % _SESSIONS << SESSION_BITS
+
+
+class PacketWindow:
+    """The packet numbers received from one neighbour since it started."""
+
+    __slots__ = ("_session", "_window")
+
+    def __init__(self) -> None:
+        self._session = -1
+        self._window = ReplayWindow()
+
+    def accept(self, number: int) -> bool:
+        """Note a number; return whether it is new."""
+        session = number >> SESSION_BITS
+        if session != self._session:
+            if self._session >= 0 and (session - self._session) % _SESSIONS >= _SESSIONS // 2:
+                return False  # of an earlier start
+            self._session, self._window = session, ReplayWindow()
+        return self._window.accept(number & (1 << SESSION_BITS) - 1)
+
+
 class RoundTrip:
     """The measured round trip to a neighbour, smoothed as RFC 6298 has it."""
 
@@ -89,7 +118,8 @@ class Pending:
 class Peer:
     """One neighbour."""
 
-    def __init__(self, node: NodeId, first_number: int) -> None:
+    def __init__(self, node: NodeId, latest: int) -> None:
+        """`latest`: the number before that of the first packet to it."""
         self.node = node
         self.bearer = -1
         self.address: Address | None = None
@@ -98,7 +128,7 @@ class Peer:
         self.acknowledged = -inf
         "When it last acknowledged something."
         self.epoch = -1
-        self.received = ReplayWindow()
+        self.received = PacketWindow()
         "Numbers of its packets that were received in this epoch."
         self.round_trip = RoundTrip()
         self.urgent: deque[Transfer] = deque()
@@ -110,8 +140,9 @@ class Peer:
         self.inflight: dict[int, Pending] = {}
         self.timer: TimerHandle | None = None
         self.failures = 0
-        self._next = first_number
-        self._messages = first_number & 0xFFFFFFFF
+        self.latest = latest
+        "The number of the latest packet to it."
+        self._messages = latest & 0xFFFFFFFF
 
     def enqueue(self, transfer: Transfer) -> None:
         """Let a payload wait for its turn; urgent ones go before the others."""
@@ -154,8 +185,8 @@ class Peer:
             self.ready.append((number, Pending(transfer, write_packet(packet))))
 
     def _number(self) -> int:
-        self._next += 1
-        return self._next
+        self.latest += 1
+        return self.latest
 
     def suspect_at(self, now: float) -> bool:
         """Return whether the oldest packet is overdue, and nothing was acknowledged since it was first sent.

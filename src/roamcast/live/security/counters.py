@@ -38,10 +38,10 @@ def new_epoch(now: Callable[[], float] = time.time) -> int:
 class FrameCounters:
     """The frame numbers of one node."""
 
-    def __init__(self, path: Path | None = None, block: int = BLOCK) -> None:
+    def __init__(self, path: Path | None = None, block: int | None = None) -> None:
         """Go on after the numbers that `path` has reserved; without a path, begin a new epoch."""
         self._path = path
-        self._block = block
+        self._block = block = BLOCK if block is None else block
         found = _read(path) if path is not None and path.exists() else None
         self.epoch = new_epoch() if found is None else found.epoch
         self._next = 0 if found is None else found.counter

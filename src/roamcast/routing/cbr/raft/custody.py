@@ -14,6 +14,7 @@ from roamcast.routing.cbr.raft.cache import EventCache
 from roamcast.routing.cbr.raft.messages import Addressee, XcastEvent, elapsed_since
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Drop, Host, NodeId
+from roamcast.routing.state.serials import is_newer
 
 
 class Custody:
@@ -57,7 +58,9 @@ class Custody:
     def acknowledge(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> None:
         """Remove subscribers that have received everything up to `sequence`, by whatever route."""
         for event, stuck in self.waiting.values():
-            if event.publication.publisher == publisher and event.publication.sequence <= sequence:
+            if event.publication.publisher == publisher and not is_newer(
+                event.publication.sequence, sequence
+            ):
                 for subscriber in subscribers:
                     stuck.pop(subscriber, None)
 

@@ -29,6 +29,8 @@ LOWEST = 0
 HIGHEST = 2**32 - 1
 "A gap that ends here is open-ended; no event has this number."
 HIGHEST_AGE = 2**32 - 1
+CIRCLE = 2**32
+"Sequence numbers are counted modulo this number."
 
 Place: TypeAlias = Annotated[int, Int(5, least=-256, most=HIGHEST)]
 "A sequence number; before the first event, a negative number unique to the incarnation (`first_version`)."
@@ -40,6 +42,21 @@ ORDER_LIMIT = 512
 "Maximum number of events whose order one acknowledgement can list."
 LONGEST_STEP = 2**24 - 1
 Step: TypeAlias = Annotated[int, Int(3, least=1)]
+
+
+def extend(number: int, near: int) -> int:
+    """Return the extended number of a sequence number: the one nearest to the extended number `near`.
+
+    Sequence numbers are counted in a circle of 2^32. Publishers and subscribers compare extended numbers,
+    which do not wrap; messages have the low 32 bits (`wire_number`). A negative number (`first_version`) is
+    its own extended number.
+    """
+    return number if number < 0 else near + (number - near + CIRCLE // 2) % CIRCLE - CIRCLE // 2
+
+
+def wire_number(extended: int) -> int:
+    """Return an extended number as messages have it."""
+    return extended % CIRCLE if extended >= 0 else extended
 
 
 def elapsed_since(published: float, now: float) -> int:
@@ -186,7 +203,7 @@ class EditionAck(Message, number=38, category=Category.CONTROL, role=Role.SUBSCR
 
     def order(self) -> dict[int, int]:
         """Return the predecessor of each listed event."""
-        numbers = list(accumulate(self.steps, initial=self.before))
+        numbers = [wire_number(each) for each in accumulate(self.steps, initial=self.before)]
         return dict(zip(numbers[1:], numbers, strict=False))
 
 

@@ -7,6 +7,7 @@ from math import inf
 from typing import NamedTuple
 
 from roamcast.routing.cbr.raft.messages import (
+    CIRCLE,
     HIGHEST,
     LOWEST,
     ORDER_LIMIT,
@@ -14,7 +15,9 @@ from roamcast.routing.cbr.raft.messages import (
     Nack,
     SequenceGap,
     XcastEvent,
+    extend,
     first_version,
+    wire_number,
 )
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Drop, Host, NodeId, Publication
@@ -23,8 +26,10 @@ from roamcast.routing.router import Drop, Host, NodeId, Publication
 class BufferedEvent(NamedTuple):
     """An event that cannot be delivered yet."""
 
+    sequence: int
+    "Its extended sequence number."
     before: int
-    "Sequence number of the preceding event."
+    "Extended sequence number of the preceding event."
     published: float
     "Latest possible time of publication [s]."
     wanted: bool
@@ -33,16 +38,18 @@ class BufferedEvent(NamedTuple):
 
 
 class PublisherStream:
-    """The state of the event stream of one publisher."""
+    """The state of the event stream of one publisher; sequence numbers are extended (`extend`)."""
 
     __slots__ = (
-        *("asked", "asked_at", "asking", "chain", "early", "edition", "last", "order", "reminded"),
+        *("asked", "asked_at", "asking", "chain", "early", "edition", "last", "near", "order", "reminded"),
         *("delayed", "timeout", "unplaced"),
     )
 
     def __init__(self, incarnation: int, timeout: float) -> None:
         self.last = first_version(incarnation)
         "Sequence number of the last delivered event."
+        self.near: int | None = None
+        "An extended number of this stream, the last delivered one if there is one."
         self.early: dict[int, BufferedEvent] = {}
         "Events that wait for their predecessors, by sequence number."
         self.edition = 0
@@ -65,8 +72,14 @@ class PublisherStream:
         self.asked_at = -inf
         "When all gaps were last requested [s]."
 
+    def extend(self, sequence: int) -> int:
+        """Return the extended number of a sequence number of this stream."""
+        if self.near is None and sequence >= 0:
+            self.near = sequence + CIRCLE
+        return extend(sequence, self.near or 0)
+
     def gaps(self) -> list[SequenceGap]:
-        """Return the missing ranges before the buffered events."""
+        """Return the missing ranges before the buffered events, in extended numbers."""
         holes = []
         first = self.last + 1 if self.last >= 0 else LOWEST
         for sequence in sorted(self.early):
@@ -105,14 +118,14 @@ class OrderedDelivery:
         The publisher knew all interests up to time `sure`. It may still insert events before those published
         later, so these are buffered.
         """
-        publication, before = event.publication, place.before
-        if before < 0 and before != first_version(self.incarnation):
+        publication = event.publication
+        if place.before < 0 and place.before != first_version(self.incarnation):
             return Drop.EXPIRED
         stream = self._stream(publication.publisher)
         stream.chain = chain
-        sequence = publication.sequence
+        sequence, before = stream.extend(publication.sequence), stream.extend(place.before)
         if sequence <= stream.last:
-            self._acknowledge(publication.publisher, stream.last)
+            self._acknowledge(publication.publisher, wire_number(stream.last))
             return Drop.DUPLICATE
         if place.edition < stream.edition:
             if sequence not in stream.order:
@@ -122,9 +135,9 @@ class OrderedDelivery:
         published = self.host.now() - event.age / 1000
         late = event.age >= 1000 * self.parameters.retransmit_timeout and self._run_gather > 0
         if before > stream.last or published > sure:
-            return self._keep_early(stream, BufferedEvent(before, published, wanted, publication))
+            return self._keep_early(stream, BufferedEvent(sequence, before, published, wanted, publication))
         # No event was addressed to this node between `before` and this one, so there is no gap.
-        self._deliver(stream, publication, wanted)
+        self._deliver(stream, sequence, publication, wanted)
         self._deliver_buffered(publication.publisher, stream, sure, late)
         return None if wanted else Drop.UNWANTED
 
@@ -137,24 +150,24 @@ class OrderedDelivery:
         stream = self._stream(publisher)
         self._renumber(stream, edition)
         if order is not None and edition == stream.edition:
-            self._place(stream, order)
+            self._place(stream, {stream.extend(each): stream.extend(order[each]) for each in order})
         if stream.early:
             self._deliver_buffered(publisher, stream, inf)
 
     def last(self, publisher: NodeId) -> int:
         """Return the sequence number of the last event delivered from `publisher`."""
         stream = self.streams.get(publisher)
-        return first_version(self.incarnation) if stream is None else stream.last
+        return first_version(self.incarnation) if stream is None else wire_number(stream.last)
 
     def answer_ping(self, publisher: NodeId, chain: tuple[NodeId, ...]) -> None:
         """Answer a ping with a request for missing events, or with an acknowledgement if there is no gap."""
         stream = self._stream(publisher)
         stream.chain = chain
         if stream.last >= 0 and not stream.early:
-            self._acknowledge(publisher, stream.last)
+            self._acknowledge(publisher, wire_number(stream.last))
             return
-        top = max(stream.early) + 1 if stream.early else LOWEST
-        self._send_nack(publisher, stream, [*stream.gaps(), SequenceGap(top, HIGHEST)])
+        top = wire_number(max(stream.early) + 1) if stream.early else LOWEST
+        self._send_nack(publisher, stream, [*wire_gaps(stream.gaps()), SequenceGap(top, HIGHEST)])
 
     def _deliver_buffered(
         self, publisher: NodeId, stream: PublisherStream, sure: float, late: bool = False
@@ -167,7 +180,7 @@ class OrderedDelivery:
                 break
             del stream.early[first]
             if first > stream.last:
-                self._deliver(stream, waiting.publication, waiting.wanted)
+                self._deliver(stream, first, waiting.publication, waiting.wanted)
                 if not waiting.wanted:
                     self._drop(waiting, Drop.UNWANTED)
             else:
@@ -178,7 +191,7 @@ class OrderedDelivery:
             if late:
                 self._acknowledge_later(publisher, stream)
             else:
-                self._acknowledge(publisher, stream.last)
+                self._acknowledge(publisher, wire_number(stream.last))
         if stream.early:
             self._ask_soon(publisher, stream)
         else:
@@ -193,16 +206,17 @@ class OrderedDelivery:
     def _acknowledge_run(self, publisher: NodeId, stream: PublisherStream) -> None:
         stream.delayed = False
         if self.streams.get(publisher) is stream:
-            self._acknowledge(publisher, stream.last)
+            self._acknowledge(publisher, wire_number(stream.last))
 
-    def _deliver(self, stream: PublisherStream, publication: Publication, wanted: bool) -> None:
-        stream.last = publication.sequence
+    def _deliver(
+        self, stream: PublisherStream, sequence: int, publication: Publication, wanted: bool
+    ) -> None:
+        stream.last = stream.near = sequence
         if wanted:
             self.host.deliver(publication)
 
     def _keep_early(self, stream: PublisherStream, waiting: BufferedEvent) -> Drop | None:
-        early, publication = stream.early, waiting.publication
-        sequence = publication.sequence
+        early, publication, sequence = stream.early, waiting.publication, waiting.sequence
         reason = None
         if stream.unplaced.pop(sequence, None) is not None:
             reason = Drop.DUPLICATE
@@ -210,6 +224,7 @@ class OrderedDelivery:
         if held is not None:
             reason = Drop.DUPLICATE
             waiting = BufferedEvent(
+                sequence,
                 min(held.before, waiting.before),
                 min(held.published, waiting.published),
                 held.wanted and waiting.wanted,
@@ -237,7 +252,7 @@ class OrderedDelivery:
             return
         now, p = self.host.now(), self.parameters
         if not p.paced:
-            self._send_nack(publisher, stream, holes)
+            self._send_nack(publisher, stream, wire_gaps(holes))
             return
         if now < stream.asked_at + stream.timeout:
             # Requested a moment ago: the answer may be on its way.
@@ -248,7 +263,7 @@ class OrderedDelivery:
                 stream.timeout = min(2 * stream.timeout, p.ping_wait)
         if holes:
             stream.asked = holes[-1][1]
-            self._send_nack(publisher, stream, holes)
+            self._send_nack(publisher, stream, wire_gaps(holes))
         if not stream.reminded and stream.timeout < p.ping_wait:
             stream.reminded = True
             wait = max(stream.asked_at + stream.timeout - now, p.nack_delay)
@@ -266,7 +281,7 @@ class OrderedDelivery:
                 publisher,
                 self.host.node,
                 stream.chain,
-                stream.last,
+                wire_number(stream.last),
                 tuple(holes),
                 stream.edition,
             )
@@ -310,3 +325,17 @@ class OrderedDelivery:
     def _drop(self, waiting: BufferedEvent, reason: Drop) -> None:
         publication = waiting.publication
         self.host.drop(XcastEvent(publication, (publication.publisher,), ()), reason)
+
+
+def wire_gaps(gaps: list[SequenceGap]) -> list[SequenceGap]:
+    """Return gaps in extended numbers as messages have them; a gap over the end of the circle is divided."""
+    found = []
+    for first, last in gaps:
+        low, high = wire_number(first), wire_number(last)
+        if low <= high:
+            found.append(SequenceGap(low, high))
+            continue
+        if low < HIGHEST:  # which would mean that the gap is open-ended
+            found.append(SequenceGap(low, HIGHEST - 1))
+        found.append(SequenceGap(LOWEST, high))
+    return found

@@ -10,6 +10,9 @@ from typing import NamedTuple
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.raft.messages import (
+    CIRCLE,
+    HIGHEST,
+    LOWEST,
     EditionAck,
     Nack,
     Ping,
@@ -17,7 +20,9 @@ from roamcast.routing.cbr.raft.messages import (
     SubscribeAck,
     XcastEvent,
     elapsed_since,
+    extend,
     is_earlier,
+    wire_number,
 )
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft.retransmissions import Retransmissions
@@ -46,7 +51,10 @@ class Span(NamedTuple):
 
 
 class RaftPublisher:
-    """Stores every event until all subscribers that it was addressed to have acknowledged it."""
+    """Stores every event until all subscribers that it was addressed to have acknowledged it.
+
+    Its tables have extended sequence numbers, messages and arguments of public methods those of the wire.
+    """
 
     def __init__(
         self, host: Host, parameters: RaftCbrParameters, incarnation: int, xcast: Xcast, unicast: Unicast
@@ -59,6 +67,8 @@ class RaftPublisher:
         self.events: dict[int, tuple[float, Publication]] = {}
         """Sequence number -> (time of publication [s], publication) of unacknowledged events, the oldest
         first."""
+        self._newest: int | None = None
+        "Extended sequence number of the latest event."
         self._waiting: dict[int, int] = {}
         "Sequence number -> number of subscribers that have not acknowledged it."
         self.recent: deque[tuple[float, Publication]] = deque(maxlen=parameters.unacknowledged_events)
@@ -130,16 +140,19 @@ class RaftPublisher:
         known = session.patterns
         removed: list[int] = []
         if p.retract and p.recall:
-            if message.last <= session.last:
-                self._acknowledge(message.subscriber, session, message.last)
+            last = self._extend(message.last)
+            if last <= session.last:
+                self._acknowledge(message.subscriber, session, last)
             removed = self._unwanted(session, spans, now - message.covered / 1000)
         session.version = message.version
         session.patterns = tuple(period.pattern for period in message.periods if not period.ended)
-        found = self._missed(message.last, session, [span for span in spans if span.pattern not in known])
+        found = self._missed(
+            self._extend(message.last), session, [span for span in spans if span.pattern not in known]
+        )
         added = session.revise(removed, found, now)
         for sequence in added:
             time, publication, doubtful = found[sequence]
-            self._await_acks(time, publication, 1)
+            self._await_acks(time, sequence, publication, 1)
             if doubtful:
                 session.doubtful.add(sequence)
             self.retransmissions.enqueue(sequence, message.subscriber)
@@ -160,7 +173,7 @@ class RaftPublisher:
         found = {}
         oldest = self.host.now() - self.parameters.recall
         for time, publication in reversed(self.recent):
-            sequence = publication.sequence
+            sequence = self._extend(publication.sequence)
             if sequence <= last or time < oldest:
                 break
             begins = [span.begin for span in spans if span.holds(time, publication)]
@@ -195,8 +208,9 @@ class RaftPublisher:
         since = -inf
         if message.publisher_incarnation == self.incarnation:
             since = self._said.get(message.serial, -inf)
+        heard = self._extend(message.heard)
         for time, publication in reversed(self.recent):
-            if publication.sequence <= message.heard:
+            if self._extend(publication.sequence) <= heard:
                 if publication.sequence == message.heard:
                     since = max(since, time)
                 break
@@ -228,8 +242,8 @@ class RaftPublisher:
 
     def publish(self, publication: Publication) -> None:
         """Address an event to all subscribers whose filters match it, and send it."""
-        event, sequence = publication.event, publication.sequence
-        now = self.host.now()
+        event, now = publication.event, self.host.now()
+        sequence = self._newest = self._extend(publication.sequence)
         self.recent.append((now, publication))
         while self.recent[0][0] < now - self.parameters.recall:
             self.recent.popleft()
@@ -242,14 +256,17 @@ class RaftPublisher:
         if not destinations:
             self.host.drop(message, Drop.UNWANTED)
             return
-        self._await_acks(now, publication, len(destinations))
+        self._await_acks(now, sequence, publication, len(destinations))
         self._xcast.send_event(message)
         self._make_room()
         self._watch()
 
-    def _await_acks(self, time: float, publication: Publication, subscribers: int) -> None:
+    def _extend(self, sequence: int) -> int:
+        """Return the extended number of a sequence number of this publisher."""
+        return extend(sequence, sequence + CIRCLE if self._newest is None else self._newest)
+
+    def _await_acks(self, time: float, sequence: int, publication: Publication, subscribers: int) -> None:
         """Store an event until `subscribers` more nodes have acknowledged it."""
-        sequence = publication.sequence
         self.events[sequence] = (time, publication)
         self._waiting[sequence] = self._waiting.get(sequence, 0) + subscribers
 
@@ -257,7 +274,7 @@ class RaftPublisher:
         """Drop the oldest events beyond the limit; call this only after all outstanding events are
         recorded."""
         while len(self.events) > self.parameters.unacknowledged_events:
-            self.give_up(min(self.events), Drop.TABLE_FULL)
+            self._give_up(min(self.events), Drop.TABLE_FULL)
 
     def known_receivers(self, event: Event) -> int:
         """Return the number of subscribers whose filters match an event."""
@@ -265,9 +282,14 @@ class RaftPublisher:
 
     def unacknowledged(self, sequence: int) -> int:
         """Return how many subscribers have yet to acknowledge an event."""
-        return self._waiting.get(sequence, 0)
+        return self._waiting.get(self._extend(sequence), 0)
 
-    def give_up(self, sequence: int, reason: Drop) -> None:
+    def abandon(self, sequence: int) -> None:
+        """Drop an event whose lifetime has ended."""
+        if (extended := self._extend(sequence)) in self.events:
+            self._give_up(extended, Drop.EXPIRED)
+
+    def _give_up(self, sequence: int, reason: Drop) -> None:
         """Drop an event; subscribers that have not received it continue with the next one."""
         _, publication = self.events[sequence]
         lost = XcastEvent(publication, (self.host.node,), ())
@@ -285,10 +307,11 @@ class RaftPublisher:
         session = self.sessions.get(subscriber)
         if session is None:
             return Drop.NOT_MINE
-        if sequence > session.last:
+        last = self._extend(sequence)
+        if last > session.last:
             return Drop.MALFORMED
         self._hear(subscriber, session)
-        self._acknowledge(subscriber, session, sequence)
+        self._acknowledge(subscriber, session, last)
         if session.pinged:
             # The subscriber answered a ping and reported no gap: all outstanding events must have been lost.
             session.pinged = False
@@ -302,13 +325,18 @@ class RaftPublisher:
         session = self.sessions.get(nack.subscriber)
         if session is None:
             return Drop.NOT_MINE
-        if nack.last > session.last:
+        last = self._extend(nack.last)
+        if last > session.last:
             return Drop.MALFORMED
         self._hear(nack.subscriber, session)
-        self._acknowledge(nack.subscriber, session, nack.last)
+        self._acknowledge(nack.subscriber, session, last)
         session.pinged = False
+        holes = [
+            (LOWEST if low == LOWEST else self._extend(low), inf if high == HIGHEST else self._extend(high))
+            for low, high in nack.holes
+        ]
         for missing in session.outstanding:
-            if any(first <= missing <= last for first, last in nack.holes):
+            if any(first <= missing <= last for first, last in holes):
                 self.retransmissions.enqueue(missing, nack.subscriber)
         if session.skipped and session.outstanding:
             # It may wait for a dropped event. A copy of the next one names a different predecessor.
@@ -318,6 +346,7 @@ class RaftPublisher:
     def fail(self, sequence: int, subscribers: list[NodeId]) -> bool:
         """Schedule a retransmission after a link failure; return False if the event is gone or left to
         pings."""
+        sequence = self._extend(sequence)
         if sequence not in self.events:
             return False
         age = self.host.now() - self.events[sequence][0]
@@ -349,7 +378,7 @@ class RaftPublisher:
     def _report(self, subscriber: NodeId, sequences: list[int], acknowledged: bool) -> None:
         if self.settled is not None:
             for sequence in sequences:
-                self.settled(sequence, subscriber, acknowledged)
+                self.settled(wire_number(sequence), subscriber, acknowledged)
 
     def _release(self, subscriber: NodeId, session: SubscriberSession, sequences: list[int]) -> None:
         for sequence in sequences:

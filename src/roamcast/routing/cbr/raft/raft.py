@@ -19,6 +19,7 @@ from roamcast.routing.cbr.raft.cache import EventCache
 from roamcast.routing.cbr.raft.custody import Custody
 from roamcast.routing.cbr.raft.duplicates import RecentDuplicates
 from roamcast.routing.cbr.raft.messages import (
+    CIRCLE,
     HIGHEST_AGE,
     Ack,
     Addressee,
@@ -176,7 +177,7 @@ class RaftCbr(Advertising):
 
     def unacknowledged(self, publication: int) -> int:
         """Return how many subscribers have yet to acknowledge a publication."""
-        return self.publishing.unacknowledged(publication & 0xFFFFFFFF)
+        return self.publishing.unacknowledged(publication % CIRCLE)
 
     def known_receivers(self, event: Event) -> int:
         """Return the number of subscribers whose filters match an event."""
@@ -184,8 +185,7 @@ class RaftCbr(Advertising):
 
     def abandon(self, publication: int) -> None:
         """Stop retransmitting a publication to the subscribers that have not acknowledged it."""
-        if publication & 0xFFFFFFFF in self.publishing.events:
-            self.publishing.give_up(publication & 0xFFFFFFFF, Drop.EXPIRED)
+        self.publishing.abandon(publication % CIRCLE)
 
     def _settle(self, sequence: int, subscriber: NodeId, acknowledged: bool) -> None:
         self.settled(self.host.node << 32 | sequence, subscriber, acknowledged)

@@ -7,12 +7,21 @@ from itertools import takewhile
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.raft.messages import LONGEST_STEP, ORDER_LIMIT, Addressee, first_version
+from roamcast.routing.cbr.raft.messages import (
+    LONGEST_STEP,
+    ORDER_LIMIT,
+    Addressee,
+    first_version,
+    wire_number,
+)
 from roamcast.routing.router import NodeId
 
 
 class SubscriberSession:
-    """One subscriber in one incarnation: its filters, and its addressed and unacknowledged events."""
+    """One subscriber in one incarnation: its filters, and its addressed and unacknowledged events.
+
+    Sequence numbers are extended (`extend`).
+    """
 
     __slots__ = (
         "doubtful",
@@ -68,7 +77,8 @@ class SubscriberSession:
 
     def addressee(self, node: NodeId, sequence: int) -> Addressee:
         """Return the address entry of an outstanding event, with its predecessor and edition."""
-        return Addressee(node, self.outstanding[sequence], self.edition, sequence in self.doubtful)
+        before = wire_number(self.outstanding[sequence])
+        return Addressee(node, before, self.edition, sequence in self.doubtful)
 
     def acknowledge(self, sequence: int) -> None:
         """Remove an acknowledged event."""
@@ -98,9 +108,12 @@ class SubscriberSession:
         """Return the predecessor of the first outstanding event, and the difference from each number to the
         next."""
         before = next(iter(self.outstanding.values()), self.tail)
-        steps = [number - previous for number, previous in self.outstanding.items()][:ORDER_LIMIT]
+        steps = [
+            number - previous if previous >= 0 else wire_number(number) - previous
+            for number, previous in self.outstanding.items()
+        ][:ORDER_LIMIT]
         fitting = takewhile(lambda step: step <= LONGEST_STEP, steps)
-        return before, tuple(fitting)
+        return wire_number(before), tuple(fitting)
 
     def skip(self, sequence: int) -> None:
         """Make the predecessor of `sequence` that of its successor."""

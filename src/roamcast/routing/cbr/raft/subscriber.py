@@ -151,7 +151,7 @@ class RaftSubscriber:
     def hear_event(self, publisher: NodeId, sequence: int, published: float) -> None:
         """Record an event of a publisher; a later subscription refers to it, to bound its own travel time."""
         wish = self.wishes.get(publisher)
-        if wish is not None and sequence > wish.event:
+        if wish is not None and (wish.event < 0 or is_newer(sequence, wish.event)):
             wish.event, wish.event_at = sequence, published
             if wish.waits and published + self.parameters.expire > self.host.now():
                 self._send(publisher, wish)

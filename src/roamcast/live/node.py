@@ -252,7 +252,7 @@ class Node:
         if lifetime is not None:
             self.host.call_later(lifetime, self.router.abandon, receipt.id)
 
-    def _settle(self, publication: int, receiver: NodeId, acknowledged: bool) -> None:
+    def _settle(self, publication: int, receiver: NodeId, acknowledged: bool | None) -> None:
         self._room.set()
         receipt = self._receipts.get(publication)
         if receipt is not None:

@@ -20,7 +20,7 @@ class Receipt:
         self.publication = publication
         self._without = confirms
         self.receivers: set[NodeId] = set()
-        "Nodes that have acknowledged it."
+        "Nodes that have acknowledged it, and deliver it to their applications."
         self.lost: set[NodeId] = set()
         "Nodes that were to get it, and for which the router gave up waiting."
         self._news = asyncio.Event()
@@ -59,9 +59,10 @@ class Receipt:
             await self._news.wait()
         return frozenset(self.receivers)
 
-    def note(self, receiver: NodeId, acknowledged: bool) -> None:
-        """Take what the router says of one receiver."""
-        (self.receivers if acknowledged else self.lost).add(receiver)
+    def note(self, receiver: NodeId, acknowledged: bool | None) -> None:
+        """Take what the router says of one receiver (`Router.settled`)."""
+        if acknowledged is not None:
+            (self.receivers if acknowledged else self.lost).add(receiver)
         self._news.set()
 
     def settle(self) -> None:

@@ -179,7 +179,7 @@ def _nowhere(node: NodeId) -> Position | None:
     return None
 
 
-def _ignore(publication: int, receiver: NodeId, acknowledged: bool) -> None:
+def _ignore(publication: int, receiver: NodeId, acknowledged: bool | None) -> None:
     """Ignore a confirmation; the default callback."""
 
 
@@ -231,10 +231,11 @@ class Router:
         "Returns the current position of a node; set if `knows_positions`."
         self.may_refuse = False
         "Whether `publish` may return TABLE_FULL; set by hosts whose applications can wait."
-        self.settled: Callable[[int, NodeId, bool], None] = _ignore
+        self.settled: Callable[[int, NodeId, bool | None], None] = _ignore
         """Called with a publication id, a receiver, and True if the receiver has acknowledged the
-        publication, False if the router stopped waiting for it. Only routers with the guarantee
-        UNTIL_ACKNOWLEDGED call it.
+        publication and delivers it, False if the router stopped waiting for it, None if the receiver has
+        acknowledged it but may have subscribed after it was published, and so may not deliver it. Only
+        routers with the guarantee UNTIL_ACKNOWLEDGED call it.
         """
 
     @classmethod

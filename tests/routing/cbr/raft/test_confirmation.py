@@ -1,13 +1,17 @@
 """RAFT-CBR tells its host who has acknowledged, refuses publications when full, and gives up on request."""
 
 from functools import partial
+from random import Random
+
+import pytest
 
 from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters, RaftDsdvParameters
 from roamcast.routing.cbr.raft.raft import RaftCbr
+from roamcast.routing.profiles import LIVE, with_profile
 from roamcast.routing.router import Drop, Publication
-from roamcast.testing import Mesh
+from roamcast.testing import LinkModel, Mesh
 
 Coupon = EventType("coupon", {"zone": Integer()})
 EVERYTHING = Coupon.zone >= 0
@@ -91,3 +95,29 @@ def test_an_advertisement_that_has_ended_expires_at_others():
     mesh.routers[0].unadvertise(EVERYTHING)
     mesh.run(for_=60)
     assert not mesh.routers[2].adverts.routes(mesh.now)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_reported_as_acknowledged_is_delivered_even_around_a_subscription(seed):
+    """Subscriptions come and go while events are published, some of them on their way at that moment."""
+    r = Random(seed)
+    parameters = RaftCbr.parameters_type.model_validate(with_profile(RaftCbr, {"profile": LIVE}))
+    mesh = Mesh.line(
+        4, partial(RaftCbr, parameters=parameters), seed=seed, links=LinkModel(loss=0.3, tries=2)
+    )
+    mesh.advertise(0, EVERYTHING)
+    mesh.run(for_=5)
+    told = []
+    mesh.routers[0].settled = lambda *what: told.append(what)
+    for sequence in range(1, 120):
+        publish(mesh, sequence, zone=r.choice((1, 2)))
+        node = r.choice((1, 3))
+        if r.random() < 0.15:
+            mesh.subscribe(node, Coupon.zone == r.choice((1, 2)))
+        elif r.random() < 0.1 and mesh.routers[node].interests:
+            mesh.unsubscribe(node, mesh.routers[node].interests[0])
+        mesh.run(for_=r.random() * 0.1)
+    mesh.run(for_=60)
+    delivered = {(each.publication.id, each.node) for each in mesh.deliveries}
+    confirmed = {(publication, node) for publication, node, acknowledged in told if acknowledged}
+    assert len(confirmed) > 10 and confirmed <= delivered

@@ -73,10 +73,8 @@ class RaftPublisher:
         "Sequence number -> number of subscribers that have not acknowledged it."
         self.recent: deque[tuple[float, Publication]] = deque(maxlen=parameters.unacknowledged_events)
         "Events published lately, for subscriptions that come late."
-        self.settled: Callable[[int, NodeId, bool], None] | None = None
-        """Called with a sequence number and True if a subscriber has acknowledged the event, False if it was
-        dropped.
-        """
+        self.settled: Callable[[int, NodeId, bool | None], None] | None = None
+        "Called with a sequence number, a subscriber, and what `Router.settled` is called with."
         self._said: dict[int, float] = {}
         "Serial -> time of its first advertisement [s]."
         self._xcast = xcast
@@ -372,10 +370,12 @@ class RaftPublisher:
             if outstanding > sequence:
                 break
             done.append(outstanding)
+        doubtful = session.doubtful.intersection(done)
         self._release(subscriber, session, done)
-        self._report(subscriber, done, True)
+        self._report(subscriber, [each for each in done if each not in doubtful], True)
+        self._report(subscriber, sorted(doubtful), None)
 
-    def _report(self, subscriber: NodeId, sequences: list[int], acknowledged: bool) -> None:
+    def _report(self, subscriber: NodeId, sequences: list[int], acknowledged: bool | None) -> None:
         if self.settled is not None:
             for sequence in sequences:
                 self.settled(wire_number(sequence), subscriber, acknowledged)

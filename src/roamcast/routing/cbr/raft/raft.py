@@ -187,7 +187,7 @@ class RaftCbr(Advertising):
         """Stop retransmitting a publication to the subscribers that have not acknowledged it."""
         self.publishing.abandon(publication % CIRCLE)
 
-    def _settle(self, sequence: int, subscriber: NodeId, acknowledged: bool) -> None:
+    def _settle(self, sequence: int, subscriber: NodeId, acknowledged: bool | None) -> None:
         self.settled(self.host.node << 32 | sequence, subscriber, acknowledged)
 
     def subscribe(self, wanted: Filter) -> None:

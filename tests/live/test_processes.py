@@ -22,6 +22,8 @@ from tests.live.network import run
 
 ROAMCAST = str(Path(sys.executable).with_name("roamcast"))
 TYPE = '\n[types.alert]\nlevel = "integer"\n'
+MOST_WAITING = 40
+"Publications that are waited for at a time."
 CLOCK = """
 import os, time
 real = time.time
@@ -157,7 +159,7 @@ async def keep_promise(folder, columns, rows, kills, events, faults, steps=()):
     edges = [(n, n + 1) for n in range(count) if (n + 1) % columns]
     edges += [(n, n + columns) for n in range(count - columns)]
     network = Network(folder, count, edges, **faults)
-    got, acknowledged, published, subscribed = [], [], [], asyncio.Event()
+    got, acknowledged, published, waiting, subscribed = [], [], [], set(), asyncio.Event()
 
     async def read():
         async for answer in network.ask(count - 1, do="subscribe", filter="/alert"):
@@ -167,12 +169,17 @@ async def keep_promise(folder, columns, rows, kills, events, faults, steps=()):
                 got.append(answer["event"]["alert"]["level"])
 
     async def publish(level):
-        request = {"event": {"alert": {"level": level}}, "receivers": 1, "wait": 120}
-        async for answer in network.ask(0, do="publish", **request):
-            if "published" in answer:
-                published.append(level)
-            elif "error" not in answer:
-                acknowledged.append(level)
+        wait = 120 if len(waiting) < MOST_WAITING else 0  # a node has a limited number of clients
+        waiting.update([level] if wait else ())
+        try:
+            request = {"event": {"alert": {"level": level}}, "receivers": 1, "wait": wait}
+            async for answer in network.ask(0, do="publish", **request):
+                if "published" in answer:
+                    published.append(level)
+                elif "error" not in answer:
+                    acknowledged.append(level)
+        finally:
+            waiting.discard(level)
 
     try:
         await asyncio.gather(*(network.start(node) for node in range(count)))

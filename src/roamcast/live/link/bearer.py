@@ -11,11 +11,14 @@ from roamcast.live.errors import LiveError
 
 DRAIN = 64
 "Datagrams read from a socket before the event loop gets its turn."
+PAUSE = 0.005
+"Seconds for which a socket is not read after a batch without any frame of this network, to save wake-ups."
 LONGEST_READ = 2048
 "Bytes read of a datagram: no frame is longer."
 
 Address: TypeAlias = tuple[Any, ...]
-Arrival: TypeAlias = Callable[[bytes, Address], None]
+Arrival: TypeAlias = Callable[[bytes, Address], bool]
+"Takes a datagram and its source; returns whether the datagram is a frame of this network."
 
 
 class Bearer:
@@ -44,6 +47,7 @@ class Bearer:
             self._loop.add_reader(each, self._drain, each, arrive, drained)
 
     def _drain(self, source: socket.socket, arrive: Arrival, drained: Callable[[], None]) -> None:
+        accepted = refused = False
         for _ in range(DRAIN):
             try:
                 data, address = source.recvfrom(LONGEST_READ)
@@ -51,8 +55,19 @@ class Bearer:
                 break
             except OSError:  # an earlier datagram of ours was refused by its receiver
                 continue
-            arrive(data, address)
-        drained()
+            if arrive(data, address):
+                accepted = True
+            else:
+                refused = True
+        if accepted:
+            drained()
+        elif refused and self._loop is not None:
+            self._loop.remove_reader(source)
+            self._loop.call_later(PAUSE, self._read_again, source, arrive, drained)
+
+    def _read_again(self, source: socket.socket, arrive: Arrival, drained: Callable[[], None]) -> None:
+        if source in self._sockets and self._loop is not None:
+            self._loop.add_reader(source, self._drain, source, arrive, drained)
 
     def broadcast(self, data: bytes) -> None:
         """Send a datagram to everyone in range."""

@@ -242,30 +242,31 @@ class Link:
 
     # Receiving.
 
-    def arrive(self, bearer: int, data: bytes, address: Address) -> None:
-        """Take a datagram from a socket."""
+    def arrive(self, bearer: int, data: bytes, address: Address) -> bool:
+        """Take a datagram from a socket; return whether it is a frame of this network."""
         frame = self._opener.open(data)
         if isinstance(frame, Refusal):
             if frame is Refusal.CLASH:
                 self._user.clashed()
-            return
+            return False
         self.counts["frames_received"] += 1
         sender, _, _, body = frame
         if body[:2] == ROUTER_BROADCAST:  # most frames, so they take a short way
             self._hear(frame, bearer, address)
             self._user.received(Port.ROUTER, body[2:], sender)
-            return
+            return True
         if body[:1] == UNICAST and len(body) > UNICAST_HEADER:
             to, number = read_unicast(body)
             if self._is_new(self._hear(frame, bearer, address), to, number):
                 self._hand_up(body[UNICAST_HEADER:], sender)
-            return
+            return True
         try:
             packet = read_packet(body)
         except FrameError:
             self.counts["malformed"] += 1
-            return
+            return True
         self._take(packet, self._hear(frame, bearer, address))
+        return True
 
     def _take(self, packet: Packet, peer: Peer) -> None:
         sender = peer.node

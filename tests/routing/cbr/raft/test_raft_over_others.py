@@ -45,3 +45,11 @@ def test_every_event_arrives_once_and_in_order_though_links_lose_and_break(below
 def test_what_only_another_unicast_routing_says_is_not_understood():
     mesh = Mesh.line(2, lambda host: RaftCbr(host, RaftCbrParameters(unicast="dsr")))
     assert mesh.inject(1, RouteRequest(0, 0, 5, 1, 7, 0, 3, 1), sender=0) is Drop.MALFORMED
+
+
+@pytest.mark.parametrize("below", SPEAKS)
+def test_a_node_is_not_its_own_next_hop(below):
+    mesh = Mesh.line(2, lambda host: RaftCbr(host, RaftCbrParameters(unicast=below)))
+    mesh.run(for_=30)
+    for node in (0, 1):
+        assert mesh.routers[node].unicast.next_hop(node) in (None, node)  # DSR raised an IndexError

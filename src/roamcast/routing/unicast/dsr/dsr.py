@@ -78,9 +78,10 @@ class Dsr(Unicast):
             self.carriage.send(message, to)
 
     def next_hop(self, destination: NodeId) -> NodeId | None:
-        """Return the next hop of the shortest cached route to `destination`, if there is one."""
+        """Return the next hop of the shortest cached route to `destination`, if there is one; None for this
+        node itself."""
         path = self.cache.find(destination, self.host.now())
-        return None if path is None else path[1]
+        return None if path is None or len(path) < 2 else path[1]
 
     def neighbours(self) -> Collection[NodeId]:
         """Return the next hops of cached routes."""

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from invented_facts import NODES
 
+from roamcast.facts.contacts import EDGE
 from roamcast.metrics.declarations import METRICS
 
 
@@ -67,13 +68,15 @@ def measure_requests(facts, warmup):
     }
 
 
-def measure_overhead(facts, warmup, requests, gamma=10.0):
+def measure_overhead(facts, warmup, requests, answered, gamma=10.0):
     spent = [t for t in facts["transmissions"] if t["time"] >= warmup and t["kind"] != "CommunityBeacon"]
     events = sum(t["category"] == "event" for t in facts["transmissions"] if t["time"] >= warmup)
     return {
         "overhead": len(spent),
         "overhead_weighted": len(spent) + (gamma - 1) * events,
         "overhead_per_request": len(spent) / requests if requests else None,
+        "overhead_per_answer": len(spent) / answered if answered else None,
+        "overhead_weighted_per_answer": (len(spent) + (gamma - 1) * events) / answered if answered else None,
     }
 
 
@@ -119,6 +122,9 @@ def measure_sent(facts, warmup, gamma=10.0):
         "messages": len(sent),
         "messages_failed": sum(t["failed"] for t in sent),
         "frames": sum(t["attempts"] for t in sent),
+        "frames_link": sum(
+            t["attempts"] if t["to"] == -1 else 3 * t["attempts"] + (not t["failed"]) for t in sent
+        ),
         "bytes": sum(t["attempts"] * t["size"] for t in sent),
         "bytes_event": sum(t["attempts"] * t["size"] for t in sent if t["category"] == "event"),
         "bytes_control": sum(t["attempts"] * t["size"] for t in sent if t["category"] != "event"),
@@ -162,11 +168,16 @@ def measure_states(facts, warmup, nodes):
 
 def measure_neighbours(facts, warmup, reach):
     """Joined time of all pairs, by the chord that a straight way cuts from the circle of the range."""
-    joined = walked = 0.0
+    walked = sum(max(leg["end"] - max(leg["start"], warmup), 0.0) for leg in facts["legs"])
+    joined = sum(end - start for _, _, start, end in find_contacts(facts, warmup, reach))
+    return joined / walked if walked else None
+
+
+def find_contacts(facts, since, reach):
+    """Yield both nodes, start and end of the time that two legs are within reach of each other."""
     for one in facts["legs"]:
-        walked += max(one["end"] - max(one["start"], warmup), 0.0)
         for other in facts["legs"]:
-            start = max(one["start"], other["start"], warmup)
+            start = max(one["start"], other["start"], since)
             end = min(one["end"], other["end"])
             if one["node"] == other["node"] or start >= end:
                 continue
@@ -174,14 +185,36 @@ def measure_neighbours(facts, warmup, reach):
             x, y, vx, vy = ax - bx, ay - by, avx - bvx, avy - bvy
             speed = math.hypot(vx, vy)
             if speed == 0:
-                joined += end - start if math.hypot(x, y) <= reach else 0.0
-                continue
-            nearest = -(x * vx + y * vy) / speed**2
-            missed = abs(x * vy - y * vx) / speed
-            if missed <= reach:
-                half = math.sqrt(reach**2 - missed**2) / speed
-                joined += max(min(nearest + half, end - start) - max(nearest - half, 0.0), 0.0)
-    return joined / walked if walked else None
+                first, last = (0.0, end - start) if math.hypot(x, y) <= reach else (1.0, 0.0)
+            else:
+                nearest = -(x * vx + y * vy) / speed**2
+                missed = abs(x * vy - y * vx) / speed
+                half = math.sqrt(reach**2 - missed**2) / speed if missed <= reach else -1.0
+                first, last = max(nearest - half, 0.0), min(nearest + half, end - start)
+                first, last = (first, last) if half >= 0 else (1.0, 0.0)
+            if first <= last:
+                yield one["node"], other["node"], start + first, start + last
+
+
+def measure_reachable(facts, warmup, reach):
+    """Expected pairs to which information spreads, contact by contact, until nothing changes."""
+    if not facts["legs"]:
+        return None
+    born = {p["publication"]: p["time"] for p in facts["publications"] if p["time"] >= warmup}
+    expected = {(e["publication"], e["node"]) for e in facts["expectations"] if e["publication"] in born}
+    contacts = list(find_contacts(facts, 0.0, reach + EDGE))
+    found = 0
+    for publication, time in born.items():
+        known = {publication >> 32: time}
+        changed = True
+        while changed:
+            changed = False
+            for a, b, start, end in contacts:
+                when = max(known.get(a, math.inf), start)
+                if when <= end and when < known.get(b, math.inf):
+                    known[b], changed = when, True
+        found += sum(node in known for of, node in expected if of == publication)
+    return found
 
 
 def at(leg, time):
@@ -209,10 +242,16 @@ def measure(facts, warmup, reach, header):
     rows = {name: table.to_pylist() for name, table in facts.items()}
     found = measure_pairs(rows, warmup) | measure_requests(rows, warmup) | measure_sent(rows, warmup)
     found |= measure_tables(rows, warmup) | measure_states(rows, warmup, NODES)
-    found |= measure_communities(rows, warmup) | measure_overhead(rows, warmup, found["requests"])
+    answered = sum(r["time"] >= warmup and r["outcome"] == "satisfied" for r in rows["requests"])
+    found |= measure_communities(rows, warmup) | measure_overhead(rows, warmup, found["requests"], answered)
+    found["reachable"] = able = measure_reachable(rows, warmup, reach)
+    found["delivery_rate_reachable"] = found["delivered"] / able if able else None
     found["neighbours"] = measure_neighbours(rows, warmup, reach)
     found["energy"] = measure_energy(rows, warmup, found["neighbours"], header)
     for name, unit in (("messages_per_event", "publications"), ("messages_per_delivery", "delivered")):
         found[name] = found["messages"] / found[unit] if found[unit] else None
+    for cost in ("airtime", "energy"):
+        known = found[cost] is not None and found["delivered"]
+        found[f"{cost}_per_delivery"] = found[cost] / found["delivered"] if known else None
     assert found.keys() == METRICS.keys()
     return found

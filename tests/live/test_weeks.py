@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from roamcast.live import Config, Node
-from roamcast.live.numbers import NUMBERS, PublicationNumbers
 from roamcast.live.security.counters import MOST
+from roamcast.live.security.publication_numbers import NUMBERS, PublicationNumbers
 from tests.live.medium import Medium
 from tests.live.network import FIELDS, alert
 from tests.live.virtual import run

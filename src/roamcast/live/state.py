@@ -9,9 +9,9 @@ from typing import IO
 import msgspec
 
 from roamcast.live.errors import LiveError
-from roamcast.live.numbers import PublicationNumbers
 from roamcast.live.security.counters import FrameCounters, FrameNumber, replace_file
 from roamcast.live.security.identity import Identity
+from roamcast.live.security.publication_numbers import PublicationNumbers
 from roamcast.wire.field import NodeId
 
 

@@ -43,3 +43,15 @@ def test_what_is_right_passes(tmp_path, capsys):
     file.write_text(SHOPPING)
     assert invoke(["check", str(file)]) == 0
     assert "a scenario of 51 nodes for 800 s" in capsys.readouterr().out
+
+
+def test_a_scenario_with_a_schedule_of_publications_passes(tmp_path, capsys):
+    (tmp_path / "schedule.csv").write_text("time,publisher,size,type\n5.0,0,256,news\n")
+    file = tmp_path / "planned.toml"
+    file.write_text(
+        'name = "planned"\narea = { width = "100 m", height = "100 m" }\nduration = "20 s"\n'
+        '[nodes.crowd]\ncount = 3\n[workload]\nschedule = "schedule.csv"\n'
+        '[workload.subscribe.crowd]\ninterest = ["/news"]\n'
+    )
+    assert invoke(["check", str(file)]) == 0
+    assert "1 publications and 3 subscribers" in capsys.readouterr().out

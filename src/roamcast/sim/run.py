@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,9 @@ from roamcast.routing.router import Drop, ProtocolTraits
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.resolved import digest_files, resolve
 from roamcast.sim.world import World
+
+LARGE = 5_000
+"Number of nodes from which a world's memory is returned to the system before metrics need theirs."
 
 
 def simulate(
@@ -46,6 +50,10 @@ def simulate(
             world = World(scenario, protocol, seed, recorder)
             world.run(progress)
         facts = recorder.facts(_describe(scenario, protocol, seed, world, recorder))
+        del world
+        if scenario.count >= LARGE:
+            gc.collect()  # nodes and applications form reference cycles
+            _trim_memory()
     except BaseException:
         recorder.discard()
         raise
@@ -112,10 +120,8 @@ class RunRefused(UserError):
 
 def dry_run(scenario: Scenario, protocol: str, source: str) -> None:
     """Start a run of `scenario` with `protocol` and end it after a moment; errors name `source`."""
-    brief = scenario.model_copy(update={"duration": min(scenario.duration, _MOMENT)})
     try:
-        World(scenario, protocol, 1, Recorder())  # draws publications, faults and movement of the whole run
-        World(brief, protocol, 1, Recorder()).run()
+        World(scenario, protocol, 1, Recorder()).run(until=min(scenario.duration, _MOMENT))
     except UserError:
         raise
     except MemoryError:
@@ -123,3 +129,10 @@ def dry_run(scenario: Scenario, protocol: str, source: str) -> None:
     except Exception as error:
         told = " ".join(str(error).split())
         raise RunRefused(f"{source}: a run would fail: {type(error).__name__}: {told}") from error
+
+
+def _trim_memory() -> None:
+    """Return freed memory to the system: glibc keeps that of small blocks, of which a large world consists."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

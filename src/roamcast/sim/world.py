@@ -92,11 +92,11 @@ class World:
         self._next = 0
         self._publishers: dict[NodeId, Publisher] = {}
 
-    def run(self, progress: Callable[[float], object] | None = None) -> None:
-        """Simulate the run to its end; `progress` is called with the simulated time [s]."""
+    def run(self, progress: Callable[[float], object] | None = None, *, until: float | None = None) -> None:
+        """Simulate the run to its end or `until` [s]; `progress` is called with the simulated time [s]."""
         try:
             self._begin()
-            self._run(progress)
+            self._run(progress, self.scenario.duration if until is None else until)
             for node in self.nodes:
                 for application in node.applications:
                     application.finish()
@@ -108,12 +108,12 @@ class World:
         finally:
             self.kernel.close()  # routers, hosts and kernel form reference cycles
 
-    def _run(self, progress: Callable[[float], object] | None) -> None:
+    def _run(self, progress: Callable[[float], object] | None, end: float) -> None:
         done, slices = 0, SLICES
         while done < slices:
             done += 1
             before = self.kernel.recorded()
-            until = self.scenario.duration * done / slices
+            until = end * done / slices
             self.kernel.run_until(until)
             held = self.kernel.recorded()
             if done < slices and held + self.recorder.pending_rows >= MOST_ROWS:

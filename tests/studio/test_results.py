@@ -27,8 +27,10 @@ def asked(client, folder):
     job = client.post("/api/ask", json=body).json()
     stream = client.get(f"/api/jobs/{job['id']}/events").text
     states = [json.loads(part.removeprefix("data: ")) for part in stream.split("\n\n") if part]
-    assert states[-1]["status"] == "done", states[-1]["lines"]
-    return states, client.get("/api/result", params={"id": states[-1]["result"]}).json()
+    assert states[-1]["status"] == "done", "\n".join(states[-1]["lines"])
+    told = client.get("/api/result", params={"id": states[-1]["result"]})
+    assert told.status_code == 200, told.text
+    return states, told.json()
 
 
 def test_progress_and_runs_are_told_while_they_end(asked):

@@ -21,6 +21,7 @@ from roamcast.lake.storage import StorageUrl
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 FACTS_FOLDER = "facts"
 TABLES_FOLDER = "tables"
@@ -29,6 +30,13 @@ _OPENERS = 8
 
 CHECK_PAGES = {"parquet.page.verify-checksum.enabled": "true"}
 "Options of Spark's Parquet reader that make a wrong page checksum an error."
+
+
+def read_parquet(spark: SparkSession, schema: StructType, files: Iterable[str | Path]) -> DataFrame:
+    """Return Parquet files as a DataFrame; page checksums are verified, names of files are taken literally."""
+    # Spark takes a percent sign for itself, not for an escape, and brackets for a pattern unless it is told.
+    urls = [f"file://{file.absolute()}" if isinstance(file, Path) else file for file in files]
+    return spark.read.schema(schema).options(**CHECK_PAGES).option("__globPaths__", "false").parquet(*urls)
 
 
 class Lake:
@@ -107,8 +115,7 @@ class Lake:
         if not places:
             return spark.createDataFrame([], schema)
         if self.place.scheme != "s3":  # Spark's S3 connector is not available from PyPI
-            urls = [place.local.as_uri() if place.local is not None else str(place) for place in places]
-            return spark.read.schema(schema).options(**CHECK_PAGES).parquet(*urls)
+            return read_parquet(spark, schema, [place.local or str(place) for place in places])
         urls = [str(place) for place in places]
         names = self.schema(table).names
         fact = table in TABLES

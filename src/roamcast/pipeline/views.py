@@ -20,7 +20,7 @@ from roamcast.errors import UserError
 from roamcast.facts.schema import TABLES as FACTS
 from roamcast.facts.tables import RUN_FILE, Facts, FactsError, RunManifest
 from roamcast.lake.columns import CELL, TABLES, plain_schema, spark_schema
-from roamcast.lake.lake import CHECK_PAGES, Lake, open_lake
+from roamcast.lake.lake import Lake, open_lake, read_parquet
 from roamcast.metrics.declarations import evaluate
 from roamcast.metrics.run_metrics import metric_input
 
@@ -147,7 +147,7 @@ class RunFolders:
         frames = []
         for name, folder in self.folders.items():
             tags = self._tags(name)
-            found = spark.read.schema(schema).options(**CHECK_PAGES).parquet(str(folder / f"{table}.parquet"))
+            found = read_parquet(spark, schema, [folder / f"{table}.parquet"])
             kinds = {field.name: field.dataType for field in spark_schema(self.schema(table))}
             frames.append(found.withColumns({key: f.lit(tag).cast(kinds[key]) for key, tag in tags.items()}))
         return reduce(lambda one, other: one.unionByName(other), frames).select(*self.schema(table).names)

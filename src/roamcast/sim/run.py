@@ -132,7 +132,7 @@ def dry_run(scenario: Scenario, protocol: str, source: str) -> None:
 
 
 def _trim_memory() -> None:
-    """Return freed memory to the system: glibc keeps that of small blocks, of which a large world consists."""
+    """Return freed memory to the system: glibc keeps small blocks, of which a large world consists."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -96,7 +96,7 @@ def test_a_metric_defined_anew_is_measured_again_and_no_other(measured):
     touched = {
         name for one, other in zip(before, after, strict=True) for name in one if one[name] != other[name]
     }
-    assert touched == {"messages_weighted", "overhead_weighted"}
+    assert touched == {"messages_weighted", "overhead_weighted", "overhead_weighted_per_answer"}
     IncrementalMetrics(store, plan, MetricConstants()).work(None, done(store), said.append)
     assert store.table_file("metrics").read() == whole
 
@@ -116,7 +116,8 @@ def test_the_digest_of_a_metric_changes_with_its_code_and_with_nothing_else(monk
     definition.definition.cache_clear()
     moved = digest_definitions(MetricConstants())
     definition.definition.cache_clear()
-    assert {name for name in METRICS if moved[name] != first[name]} == {"energy", "neighbours"}
+    by_contacts = {"energy", "energy_per_delivery", "neighbours", "reachable", "delivery_rate_reachable"}
+    assert {name for name in METRICS if moved[name] != first[name]} == by_contacts
 
 
 def test_a_run_that_cannot_be_read_does_not_stop_the_measuring_of_others(measured):

@@ -83,7 +83,7 @@ def test_what_is_watched_in_parts_equals_batch_though_the_watcher_ends_midway(sp
 
     with planned.prepare(command="roamcast campaign run x.toml"):
         planned.evaluate(spark, planned.survey())
-    for name in TABLES:
+    for name in TABLES.keys() - {"quality"}:  # written by `roamcast lake check` alone
         assert last.store.table_file(name).read() == planned.store.table_file(name).read(), name
     assert make_page(CampaignResult(last.store, last.so_far)) == make_page(CampaignResult(planned.store))
 

@@ -13,8 +13,9 @@ from roamcast.facts.pack import PACK, unpack
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, RunManifest
 from roamcast.lake.reading import read_facts, read_run
-from roamcast.metrics.declarations import METRICS, evaluate
+from roamcast.metrics.declarations import evaluate
 from roamcast.metrics.run_metrics import metric_input
+from roamcast.report.comparing.goals import SHOWN
 from roamcast.report.json_result import to_record
 from roamcast.report.numbers import FEW, format_estimate
 from roamcast.report.ranking import SIDE_BY_SIDE
@@ -162,7 +163,7 @@ def _shown(result: CampaignResult) -> list[str]:
 
 
 def _describe_metric(name: str) -> dict[str, str]:
-    metric = METRICS[name]
+    metric = SHOWN[name]
     about = {"title": metric.title, "unit": metric.unit, "better": metric.better, "scale": metric.scale}
     return {"name": name, "meaning": metric.meaning, **about}
 
@@ -174,7 +175,8 @@ def _by_seed(result: CampaignResult, metrics: list[str]) -> list[dict[str, Any]]
         values = measured.get(row["run"])
         if values is not None:
             about = {key: row[key] for key in ("run", "protocol", "seed", "sweep", "point")}
-            rows.append(about | {name: values[name] for name in metrics})
+            at = (row["sweep"], row["point"], row["protocol"])
+            rows.append(about | {name: result.by_seed(*at, name).get(row["seed"]) for name in metrics})
     return rows
 
 

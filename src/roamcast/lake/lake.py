@@ -33,7 +33,7 @@ CHECK_PAGES = {"parquet.page.verify-checksum.enabled": "true"}
 
 
 def read_parquet(spark: SparkSession, schema: StructType, files: Iterable[str | Path]) -> DataFrame:
-    """Return Parquet files as a DataFrame; page checksums are verified, names of files are taken literally."""
+    """Return Parquet files as a DataFrame; verify page checksums, and take names of files literally."""
     # Spark takes a percent sign for itself, not for an escape, and brackets for a pattern unless it is told.
     urls = [f"file://{file.absolute()}" if isinstance(file, Path) else file for file in files]
     return spark.read.schema(schema).options(**CHECK_PAGES).option("__globPaths__", "false").parquet(*urls)

@@ -100,9 +100,9 @@ def test_the_first_hour_from_a_scenario_to_the_cause_of_one_lost_event(visit, st
     page.get_by_role("link", name="Compare protocols").click()  # saves the copy first
     page.wait_for_selector(".protocol")
     assert 'duration = "230 s"' in (folder / "my-shopping.toml").read_text()
-    for box in page.locator(".protocol input:checked").all():
-        if box.get_attribute("value") not in ("cbr", "ft-cbr"):
-            box.uncheck()
+    checked = [box.get_attribute("value") for box in page.locator(".protocol input:checked").all()]
+    for name in set(checked) - {"cbr", "ft-cbr"}:
+        page.locator(f'.protocol input[value="{name}"]').uncheck()
     page.get_by_label("Seeds").fill("2")
     line = "roamcast compare my-shopping.toml --protocols cbr,ft-cbr --seeds 2"
     page.locator(".command code", has_text=line).wait_for()
@@ -154,7 +154,7 @@ def test_a_stopped_question_is_resumed(visit, studio):
     page.get_by_role("button", name="Ask", exact=True).click()
     page.wait_for_selector(".cell.done", timeout=180_000)
     page.get_by_role("button", name="Stop").click()
-    page.get_by_text("Stopped; finished runs are kept").wait_for()
+    page.get_by_text("Stopped; finished runs are kept", exact=True).wait_for()
     kept = page.locator(".cell.done").count()
     assert 0 < kept < 24
     page.get_by_role("button", name="Resume").click()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 import os
 import re
 import signal
 import sys
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -96,11 +94,8 @@ async def query(request: Request) -> Response:
 
 
 def _session() -> list[str]:
-    """Return the option that keeps a Spark session warm between queries, if this version has it."""
-    from roamcast.cli.sql import command
-
-    has = "warm" in inspect.signature(command).parameters and find_spec("grpc") is not None
-    return ["--warm"] if has else []
+    """Return the option that keeps a Spark session warm between queries, unless the user refuses it."""
+    return [] if os.environ.get("ROAMCAST_WARM") == "0" else ["--warm"]
 
 
 async def _run(folder: Path, words: list[str]) -> list[str]:

@@ -116,7 +116,9 @@ def test_a_session_of_other_code_is_not_used_and_the_user_is_told(folder):
     options = SparkOptions(warm=WarmUse.IF_RUNNING)
     with holder(folder, "alive"):
         write_record(folder, record(identity="other"))
-        assert client.use_warm(options, said.append) == options
+        refused = client.use_warm(options, said.append)
+        assert refused == SparkOptions(warm=WarmUse.NEVER)
+        assert client.use_warm(refused, said.append) == refused, "the user is told once"
         assert len(said) == 1 and "other code" in said[0]
         assert not client.in_use()
         write_record(folder, record())

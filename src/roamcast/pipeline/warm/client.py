@@ -59,7 +59,7 @@ def use_warm(options: SparkOptions, say: Callable[[str], object] = lambda _: Non
                 f"the warm session (process {record.pid}) has other code or another environment and is not "
                 "used; start it anew with: roamcast session start"
             )
-            return options
+            return replace(options, warm=WarmUse.NEVER)  # tell it once
         record = None
     if record is None:
         if options.warm is WarmUse.IF_RUNNING:

@@ -129,7 +129,7 @@ function makeStory(run, node, { lost, got, wants, steps, event }) {
     const list = make("ol", { className: "story" });
     for (const sentence of loss.story) list.append(make("li", {}, sentence));
     return section(`Why node ${node} did not get it`,
-      make("p", { className: "verdict" }, `${loss.cause}${loss.proven ? " (proven, whatever the protocol)" : ""}`), list);
+      make("p", { className: "verdict" }, `${loss.cause}${loss.proven ? " (proven, independent of the protocol)" : ""}`), list);
   }
   const path = pathTo(steps, node), time = got.get(node);
   const words = time !== undefined

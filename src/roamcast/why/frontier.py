@@ -28,7 +28,7 @@ def find_frontier(trail: Trail, publication: int, node: int) -> Diagnosis:
         if found:
             far = [f"no node within range of node {node} sent it"] if hops else []
             return _weigh(found, [*far, *_lead(hops)])
-        around = {peer for each in ring for peer in neighbours.get(each, ())} - holders - seen
+        around = _around(ring, neighbours) - holders - seen
         seen |= around
         ring, hops = sorted(around), hops + 1
     return Diagnosis(Cause.UNEXPLAINED, [f"no node within range of node {node} sent it"])
@@ -48,33 +48,37 @@ def _reasons(
 
     The frames lost at the ring count; if there are none, the drops at its neighbours.
     """
-    losses, copies = trail.lost.get(publication, []), trail.sent.get(publication, [])
-    inside = set(ring)
+    stops = trail.stops(publication)
     came = [
         (
             FRAME_LOSSES[lost.cause],
             f"t={lost.time:.3f} node {lost.node} lost the frame of node {lost.peer}: {lost.cause}",
         )
-        for lost in losses
-        if lost.node in inside and lost.cause in FRAME_LOSSES
+        for lost in stops.frame_losses(ring)
     ]
     came += [
         (
             Cause.RETRY_LIMIT,
             f"t={sent.time:.3f} the link from node {sent.node} to node {sent.to} {RETRIES_ENDED}",
         )
-        for sent in copies
-        if sent.failed and sent.to in inside
+        for sent in stops.failures(ring)
     ]
     if came:
         return came
-    beyond = sorted({peer for each in ring for peer in neighbours.get(each, ())} & holders)
+    inside = set(ring)
+    beyond = sorted(_around(ring, neighbours) & holders)
     return [reason for holder in beyond for reason in _kept(trail, publication, holder, inside)]
+
+
+def _around(ring: list[int], neighbours: dict[int, set[int]]) -> set[int]:
+    """Return the neighbours of the nodes of a ring."""
+    return set().union(*(neighbours.get(each, ()) for each in ring))
 
 
 def _kept(trail: Trail, publication: int, holder: int, inside: set[int]) -> list[tuple[Cause, str]]:
     """Return why a node that had the event sent it to none of its neighbours in the ring."""
-    copies = [sent for sent in trail.sent.get(publication, []) if sent.node == holder]
+    stops = trail.stops(publication)
+    copies = stops.copies.get(holder)
     if copies:
         for each in sorted(inside):
             outage = trail.outages.during(each, copies[0].time, copies[-1].time)
@@ -85,9 +89,9 @@ def _kept(trail: Trail, publication: int, holder: int, inside: set[int]) -> list
         if in_range:
             return []  # a node in range did nothing with the event, and no row records why
         return [(Cause.MOVED_AWAY, f"t={last.time:.3f} node {holder} sent it with no such node in range")]
-    let_go = [lost for lost in trail.lost.get(publication, []) if lost.node == holder and lost.cause in ENDS]
-    if let_go:
-        return [_ended(trail, publication, lost) for lost in let_go]
+    ended = stops.ended.get(holder)
+    if ended:
+        return [_ended(trail, publication, lost) for lost in ended]
     outage = trail.outages.during(holder, trail.published[publication], trail.last_sent(publication))
     if outage is not None:
         cause = Cause.PUBLISHER_OFF if holder == trail.publisher(publication) else Cause.RELAY_OFF

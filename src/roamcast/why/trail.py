@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from roamcast.why.integrity import check_integrity
 from roamcast.why.line import Line
 from roamcast.why.outages import OutageIndex
 from roamcast.why.reachability import Reachability
+from roamcast.why.stops import StopIndex
 
 EVENT, SUBSCRIPTION, SUBSCRIPTION_ACK = "carries", "wishes", "grants"
 "The roles of messages as `run.json` records them."
@@ -123,6 +124,8 @@ class Trail:
         "Dropped subscription messages, in order of time."
         self._servers = self._served(facts["states"], run.traits.get("served_by") or "")
         self.granted = self._granted(transmissions)
+        self.stops = lru_cache(maxsize=64)(self._stops)
+        self._last_ends: dict[int, float] = {}
         self._lines: dict[int, Line] = {}
         self._last_paths: dict[tuple[int, int], float] = {}
 
@@ -153,8 +156,15 @@ class Trail:
 
     def last_sent(self, publication: int) -> float:
         """Return the end of the last transmission of an event; its publication if there is none [s]."""
-        ends = (sent.end for sent in self.sent.get(publication, []))
-        return max(ends, default=self.published[publication])
+        known = self._last_ends.get(publication)
+        if known is None:
+            ends = (sent.end for sent in self.sent.get(publication, []))
+            known = self._last_ends[publication] = max(ends, default=self.published[publication])
+        return known
+
+    def _stops(self, publication: int) -> StopIndex:
+        """Return the index of the places where the copies of an event stopped."""
+        return StopIndex(self.sent.get(publication, ()), self.lost.get(publication, ()))
 
     def parents(self, node: int, time: float, lease: float) -> list[tuple[float, int]]:
         """Return the receivers of the subscriptions of `node` in the last `lease` seconds before `time`.

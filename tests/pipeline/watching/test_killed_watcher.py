@@ -106,7 +106,7 @@ def test_a_watcher_that_is_killed_again_and_again_ends_with_what_batch_has(tmp_p
     assert "so_far" not in last.updates()[-1]
     assert campaign.process.wait() == 0, campaign.said
     watched = CampaignFolder(out, "watch/tables")
-    for name in TABLES:
+    for name in TABLES.keys() - {"quality"}:  # written by `roamcast lake check` alone
         assert watched.table_file(name).read() == CampaignFolder(out).table_file(name).read(), name
     assert len(watched.read_table("metrics")) == 24
     assert campaign_driver.CAMPAIGN.title in (out / "watch.html").read_text()

@@ -172,7 +172,7 @@ def report(
     event_log: EventLog = None,
     warm: Warm = None,
 ) -> None:
-    """Write DIR/report.html from finished runs; recompute verdicts that other code computed."""
+    """Write DIR/report.html from finished runs; compute verdicts of another version of the code again."""
     from roamcast.cli.shared.campaign_command import (
         judge_again,
         prepare_curves,

@@ -33,7 +33,7 @@ def watch(
     once: Annotated[bool, typer.Option("--once", help="Show what is committed now, and exit.")] = False,
     checkpoint: Annotated[
         str | None,
-        typer.Option(metavar="PLACE", help="Folder of Spark's checkpoint; by default below DIR."),
+        typer.Option(metavar="DIR", help="Folder of Spark's checkpoint; by default below DIR."),
     ] = None,
     router: Routers = None,
     master: Master = None,

@@ -27,7 +27,9 @@ from roamcast.live.link.bearer import PeerBearer
 from roamcast.live.link.packets import Broadcast, Port, write_packet
 from roamcast.live.security.counters import FrameCounters
 from roamcast.live.security.frame import OVERHEAD, Sealer, fingerprint_protocol
+from roamcast.live.security.identity import Identity
 from roamcast.live.security.keys import NetworkKey
+from roamcast.live.security.signatures import PROOF_BYTES, Signatures, SignedPublication
 from roamcast.routing.flooding import Flood, Flooding
 from roamcast.wire.fast.writer import encode_fast
 from roamcast.wire.publication import Publication
@@ -99,13 +101,19 @@ def _empty(source: socket.socket) -> int:
         count += 1
 
 
-async def flooding() -> tuple[float, float]:
-    """Return the CPU time [us] of a relay per fresh frame and per duplicate."""
+async def flooding(signed: bool = False, verify: bool = False) -> tuple[float, float]:
+    """Return the CPU time [us] of a relay per fresh frame and per duplicate.
+
+    Signed frames have 96 B more; with `verify` the relay verifies them.
+    """
     neighbour = _socket()
     bearer = PeerBearer(("127.0.0.1", 0), [neighbour.getsockname()])
     key = NetworkKey.of_open_network("roamcast")
-    sealer = Sealer(key, fingerprint_protocol(Flooding.messages), 7, FrameCounters())
-    config = Config(protocol="flooding", types={"alert": FIELDS}, parameters={"jitter": "0 s"})
+    identity = Identity.generate()
+    sender = identity.node
+    sealer = Sealer(key, fingerprint_protocol(Flooding.messages), sender, FrameCounters())
+    signatures = Signatures(identity, key.network, sign=signed)
+    config = Config(protocol="flooding", types={"alert": FIELDS}, parameters={"jitter": "0 s"}, verify=verify)
 
     async with Node(config, [bearer]) as node:
         home = ("127.0.0.1", bearer.port)
@@ -130,15 +138,21 @@ async def flooding() -> tuple[float, float]:
             found = []
             for number in range(first, first + BATCH * BATCHES):
                 size = FRAME - OVERHEAD - 2
-                message = encode_fast(Flood(Publication(7, number // copies, event(number // copies), size)))
-                found.append(sealer.seal(write_packet(Broadcast(bytes((Port.ROUTER,)) + message))))
-            assert len(found[0]) == FRAME
+                plain = Publication(sender, number // copies, event(number // copies), size)
+                publication = signatures.sign(plain)
+                start = bytes((Port.ROUTER,))
+                if isinstance(publication, SignedPublication):
+                    start = bytes((Port.SIGNED,)) + publication.proof
+                message = encode_fast(Flood(publication))
+                found.append(sealer.seal(write_packet(Broadcast(start + message))))
+            assert len(found[0]) == FRAME + PROOF_BYTES * signed
             return found
 
         fresh = await batches(frames(1, 1), BATCH)
         await batches(frames(10**7 * BATCH, BATCH * BATCHES)[:BATCH], 1)
         repeated = await batches(frames(10**7 * BATCH, BATCH * BATCHES), 0)
         assert not node.host.errors and not node.malformed
+        assert not node.host.drops["bad_signature"]
     neighbour.close()
     return fresh, repeated
 
@@ -241,6 +255,8 @@ def main() -> None:
     table = Table("what", "us", "ratio", "goal")
     opened, echoed = echo(False), echo(True)
     fresh, repeated = asyncio.run(flooding())
+    carried, _ = asyncio.run(flooding(signed=True))
+    verified, again = asyncio.run(flooding(signed=True, verify=True))
     opened, echoed = (opened + echo(False)) / 2, (echoed + echo(True)) / 2
     fast, reference = decoding()
     rows = [
@@ -248,6 +264,9 @@ def main() -> None:
         ("echo with ChaCha 256 B", echoed, "1", ""),
         ("flooding: forward a fresh frame", fresh, f"{fresh / echoed:.2f} of echo", "2"),
         ("flooding: duplicate", repeated, f"{repeated / opened:.2f} of receive and open", "1.2"),
+        ("signed, forward a fresh frame", carried, f"{carried / echoed:.2f} of echo", ""),
+        ("signed, verify and forward it", verified, f"{verified / echoed:.2f} of echo", ""),
+        ("signed, duplicate", again, f"{again / opened:.2f} of receive and open", ""),
         ("decode an event of 6 fields", fast, f"reference {reference:.1f} us", "5 us"),
     ]
     if not quick:

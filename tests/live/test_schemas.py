@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from roamcast.content.declare import declare_type
 from roamcast.live import schemas
+from roamcast.live.link.packets import Port
 from roamcast.live.schemas import DefinitionError, TypeExchange, read_definition, write_definition
 from tests.content.generate import any_type
 from tests.live.medium import until
@@ -63,10 +64,10 @@ class Wire:
 
 def test_a_definition_that_nobody_asked_for_or_that_is_another_is_not_taken():
     async def story():
-        types = TypeExchange(Wire(), {}, lambda payload, sender: None, None)
+        types = TypeExchange(Wire(), {}, lambda port, payload, sender: None, None)
         types.take(write_definition(ALERT))
         assert not types.by_fingerprint
-        types.park(b"message", 7, ALERT.fingerprint)
+        types.park(Port.ROUTER, b"message", 7, ALERT.fingerprint)
         types.take(write_definition(declare_type("alert", {"level": "string"})))
         types.take(b"garbage")
         assert not types.by_fingerprint and types.parked_bytes == 7
@@ -79,9 +80,9 @@ def test_a_definition_that_nobody_asked_for_or_that_is_another_is_not_taken():
 
 def test_parked_messages_and_requests_are_bounded():
     async def story():
-        types = TypeExchange(Wire(), {}, lambda payload, sender: None, None)
+        types = TypeExchange(Wire(), {}, lambda port, payload, sender: None, None)
         for n in range(1000):
-            types.park(bytes(1000), 7, n.to_bytes(8, "big"))
+            types.park(Port.SIGNED, bytes(1000), 7, n.to_bytes(8, "big"))
             assert types.parked_bytes <= schemas.MOST_PARKED
             assert len(types._asked) <= schemas.MOST_ASKED
         types.close()
@@ -93,8 +94,8 @@ def test_a_type_that_nobody_has_is_given_up(monkeypatch):
     monkeypatch.setattr(schemas, "ASK_EVERY", 0.01)
 
     async def story():
-        types = TypeExchange(Wire(), {}, lambda payload, sender: None, None)
-        types.park(b"message", 7, bytes(8))
+        types = TypeExchange(Wire(), {}, lambda port, payload, sender: None, None)
+        types.park(Port.ROUTER, b"message", 7, bytes(8))
         await until(lambda: types.given_up == 1)
         assert types.parked_bytes == 0 and not types._asked
 

@@ -43,6 +43,12 @@ class Config(BaseModel):
     "The file of the network key."
     state: Path | None = None
     "The folder for identity, counters and types. Without it, each start is a new node."
+    sign: bool = False
+    "Whether the node signs its publications."
+    verify: bool = False
+    "Whether the node verifies signatures also of what it only relays."
+    require_signatures: bool = False
+    "Whether publications without a signature are refused; the node then signs its own, too."
     name: str = Field("", max_length=64)
     "A name for people, told to neighbours."
     interfaces: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from typing import Any
 from roamcast.live.link.link import Link
 from roamcast.live.link.packets import Port
 from roamcast.live.recording.observer import NodeObserver
+from roamcast.live.security.signatures import SignedPublication, carried
 from roamcast.live.timers import LiveTimer, TimerQueue
 from roamcast.routing.numbering import INCARNATIONS
 from roamcast.routing.router import (
@@ -25,6 +26,7 @@ from roamcast.routing.router import (
     Publication,
     Velocity,
 )
+from roamcast.wire.codec import LONGEST
 from roamcast.wire.errors import WireError
 from roamcast.wire.fast.writer import encode_fast
 
@@ -44,7 +46,10 @@ class LiveHost:
         link: Link,
         deliver: Callable[[Publication], None],
         position: Position | None = None,
+        *,
+        refusal: Callable[[Publication, bool], str | None],
     ) -> None:
+        """`refusal`: why an event is not delivered, if it is not (`Signatures.refusal`)."""
         self.node = node
         self.incarnation = incarnation % INCARNATIONS
         self.random = Random(SystemRandom().getrandbits(256))
@@ -57,6 +62,7 @@ class LiveHost:
         "Exceptions out of the router."
         self._link = link
         self._deliver = deliver
+        self._refusal = refusal
         self._position = position
         self.locate: Callable[[], tuple[Position, Velocity]] | None = None
         "Where the node is and how it moves; replaces the configured position."
@@ -71,27 +77,35 @@ class LiveHost:
 
     def broadcast(self, message: Message) -> None:
         """Give `message` to everyone in range."""
-        data = self._encode(message)
-        if data is not None:
+        port, data = self._encode(message)
+        if data:
             self.observer.sent(message, BROADCAST, len(data))
-            self._link.broadcast(Port.ROUTER, data, message.category in URGENT)
+            self._link.broadcast(port, data, message.category in URGENT)
 
     def send(self, message: Message, to: NodeId) -> None:
         """Give `message` to the neighbour `to`; the router's `link_failed` follows if that fails."""
-        data = self._encode(message)
-        if data is not None:
+        port, data = self._encode(message)
+        if data:
             self.observer.sent(message, to, len(data))
-            self._link.send(Port.ROUTER, data, to, message, message.category in URGENT)
+            self._link.send(port, data, to, message, message.category in URGENT)
 
-    def _encode(self, message: Message) -> bytes | None:
+    def _encode(self, message: Message) -> tuple[Port, bytes]:
+        """Return the port and the bytes of a message; no bytes if it cannot be sent."""
         if self.ended:
-            return None
+            return Port.ROUTER, b""
         try:
-            return encode_fast(message)
+            data = encode_fast(message)
+            publication = carried(message)
+            if not isinstance(publication, SignedPublication):
+                return Port.ROUTER, data
+            data = publication.proof + data
+            if len(data) > LONGEST:
+                raise WireError(f"{len(data)} bytes with the signature; the maximum is {LONGEST}")
+            return Port.SIGNED, data
         except WireError as error:
             self.drops["too_large"] += 1
             _log.error("a message cannot be sent: %s", error)
-            return None
+            return Port.ROUTER, b""
 
     def call_later(self, delay: float, action: Callable[..., object], *args: Any) -> LiveTimer:
         """Call `action(*args)` after `delay` seconds."""
@@ -124,9 +138,14 @@ class LiveHost:
 
     def deliver(self, publication: Publication) -> None:
         """Hand an event to the subscriptions of this node."""
-        if not self.ended:
-            self.observer.delivered(publication)
-            self._deliver(publication)
+        if self.ended:
+            return
+        refusal = self._refusal(publication, True)
+        if refusal is not None:
+            self.drops[refusal] += 1
+            return
+        self.observer.delivered(publication)
+        self._deliver(publication)
 
     def drop(self, message: Message, reason: Drop, to: NodeId = BROADCAST) -> None:
         """Count a drop by its reason."""

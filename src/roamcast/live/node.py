@@ -34,6 +34,7 @@ from roamcast.live.recording.observer import NodeObserver
 from roamcast.live.schemas import TypeExchange
 from roamcast.live.security.frame import Opener, Sealer, fingerprint_protocol
 from roamcast.live.security.keys import NetworkKey
+from roamcast.live.security.signatures import Signatures, attach, carried, split
 from roamcast.live.state import NodeState
 from roamcast.live.subscription import Subscription
 from roamcast.routing.router import (
@@ -95,6 +96,7 @@ class Node:
         self.greeting: Greeting
         self.opener: Opener
         self.key: NetworkKey
+        self.signatures: Signatures
 
     @property
     def subscriptions(self) -> list[Subscription]:
@@ -123,10 +125,24 @@ class Node:
             budget = None if config.budget is None else config.budget / 8
             self.link = Link(sealer, self.opener, bearers, self, budget, start=self._state.incarnation)
             folder = None if config.state is None else config.state / "types"
-            self.types = TypeExchange(self.link, types, self._take_message, folder)
+            self.types = TypeExchange(self.link, types, self.received, folder)
             self.greeting = Greeting(self.link, self._state.identity, key.network, config.name)
             position = None if config.position is None else Position(*config.position)
-            self.host = LiveHost(self.id, self._state.incarnation, self.link, self._deliver, position)
+            self.signatures = Signatures(
+                self._state.identity,
+                key.network,
+                sign=config.sign or config.require_signatures,
+                verify=config.verify,
+                require=config.require_signatures,
+            )
+            self.host = LiveHost(
+                self.id,
+                self._state.incarnation,
+                self.link,
+                self._deliver,
+                position,
+                refusal=self.signatures.refusal,
+            )
             self.host.observer, self.host.locate = self.observer, self._locate
             self._codec = FastCodec(router_type.messages, self.types.by_fingerprint)
             self.router = router_type(self.host, parameters)
@@ -230,7 +246,8 @@ class Node:
         async with self._order:
             if event.type not in self._offered:
                 self.advertise(Filter.everything(event.type))
-            publication = Publication(self.id, self._state.numbers.take(), event, size)
+            numbered = Publication(self.id, self._state.numbers.take(), event, size)
+            publication = self.signatures.sign(numbered)
             while self.host.guard(self.router.publish, publication) is Drop.TABLE_FULL:
                 if not wait:
                     raise Full("too many events are unacknowledged; try again later")
@@ -272,6 +289,12 @@ class Node:
         """Take a payload from a neighbour."""
         if port is Port.ROUTER:
             self._take_message(payload, sender)
+        elif port is Port.SIGNED:
+            found = split(payload)
+            if found is None:
+                self.malformed += 1
+            else:
+                self._take_message(found[1], sender, found[0])
         elif port is Port.HELLO:
             self.greeting.take(payload, sender)
         elif port is Port.TYPE_QUERY:
@@ -279,7 +302,8 @@ class Node:
         else:
             self.types.take(payload)
 
-    def _take_message(self, payload: bytes, sender: NodeId) -> None:
+    def _take_message(self, payload: bytes, sender: NodeId, proof: bytes = b"") -> None:
+        """Decode a message and give it to the router, unless the signature of its publication is refused."""
         handled = self.router.handled
         if handled is not None and type(self.observer) is NodeObserver:  # others are told of each message
             known = self._codec.duplicate_id(payload)
@@ -289,14 +313,29 @@ class Node:
         try:
             message = self._codec.decode(payload)
         except UnknownEventType as error:
-            self.types.park(payload, sender, error.fingerprint)
+            port = Port.SIGNED if proof else Port.ROUTER
+            self.types.park(port, proof + payload, sender, error.fingerprint)
             return
         except WireError:
             self.malformed += 1
             return
+        if (proof or self.signatures.required) and not self._is_accepted(message, proof):
+            return
         reason = self.host.guard(self.router.receive, message, sender, math.nan)
         if reason is not None:
             self.host.drop(message, reason, sender)
+
+    def _is_accepted(self, message: Message, proof: bytes) -> bool:
+        """Return whether the signature of a message's publication is acceptable; count it if not."""
+        publication = attach(message, proof) if proof else carried(message)
+        if publication is None:
+            self.malformed += bool(proof)
+            return not proof
+        wanted = any(each.filter.matches(publication.event) for each in self._subscriptions)
+        refusal = self.signatures.refusal(publication, wanted)
+        if refusal is not None:
+            self.host.drops[refusal] += 1
+        return refusal is None
 
     def failed(self, token: Any, to: NodeId) -> None:
         """Tell the router that the link gave up on a message."""

@@ -63,10 +63,10 @@ class TypeExchange:
         self,
         link: Link,
         known: dict[str, EventType],
-        again: Callable[[bytes, NodeId], None],
+        again: Callable[[Port, bytes, NodeId], None],
         folder: Path | None,
     ) -> None:
-        """`again` takes a parked message and its sender once its type is known; `folder` keeps types."""
+        """`again` takes a parked payload as the link gave it once its type is known; `folder` keeps types."""
         self._loop = asyncio.get_running_loop()
         self._link = link
         self._again = again
@@ -74,7 +74,7 @@ class TypeExchange:
         self.by_name = dict(known)
         self.by_fingerprint = {type.fingerprint.hex(): type for type in known.values()}
         self._asked: OrderedDict[bytes, asyncio.TimerHandle] = OrderedDict()
-        self._parked: OrderedDict[int, tuple[bytes, bytes, NodeId]] = OrderedDict()
+        self._parked: OrderedDict[int, tuple[bytes, Port, bytes, NodeId]] = OrderedDict()
         self._count = 0
         self.parked_bytes = 0
         self.learned = 0
@@ -88,9 +88,9 @@ class TypeExchange:
         self.by_name[type.name] = type
         self.by_fingerprint[type.fingerprint.hex()] = type
 
-    def park(self, payload: bytes, sender: NodeId, fingerprint: bytes) -> None:
+    def park(self, port: Port, payload: bytes, sender: NodeId, fingerprint: bytes) -> None:
         """Keep a message until its type is known, and ask its sender for the type."""
-        self._parked[self._count] = (fingerprint, payload, sender)
+        self._parked[self._count] = (fingerprint, port, payload, sender)
         self._count += 1
         self.parked_bytes += len(payload)
         while self.parked_bytes > MOST_PARKED:
@@ -138,11 +138,11 @@ class TypeExchange:
         if self._folder is not None:
             replace_file(self._folder / f"{type.fingerprint.hex()}.json", data)
         waiting = [(key, each) for key, each in self._parked.items() if each[0] == type.fingerprint]
-        for key, (_, payload, _) in waiting:
+        for key, (_, _, payload, _) in waiting:
             self.parked_bytes -= len(payload)
             del self._parked[key]
-        for _, (_, payload, sender) in waiting:
-            self._again(payload, sender)
+        for _, (_, port, payload, sender) in waiting:
+            self._again(port, payload, sender)
 
     def close(self) -> None:
         """Ask no more."""
@@ -169,5 +169,5 @@ class TypeExchange:
             self._forget(key)
 
     def _forget(self, key: int) -> None:
-        self.parked_bytes -= len(self._parked.pop(key)[1])
+        self.parked_bytes -= len(self._parked.pop(key)[2])
         self.given_up += 1

@@ -44,6 +44,8 @@ class Port(IntEnum):
     HELLO = 1
     TYPE_QUERY = 2
     TYPE = 3
+    SIGNED = 4
+    "A proof, then a message for the router that carries a signed publication."
 
 
 PORTS = {int(port): port for port in Port}

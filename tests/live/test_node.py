@@ -230,6 +230,20 @@ def test_an_event_over_the_limit_or_an_unknown_type_is_refused():
     run(story)
 
 
+def test_an_event_is_padded_to_the_size_that_is_asked_for():
+    async def story():
+        async with network(2, [(0, 1)], protocol="flooding") as (publisher, subscriber):
+            subscription = subscriber.subscribe("/alert")
+            plain, padded = [(await publisher.publish(alert(1), size=size)).publication for size in (0, 700)]
+            assert plain.size < padded.size == 700
+            arrived = [await subscription.next_publication() for _ in range(2)]
+            assert [each.size for each in arrived] == [plain.size, 700]
+            with pytest.raises(LiveError, match="are the most"):
+                await publisher.publish(alert(1), size=MOST_EVENT + 1)
+
+    run(story)
+
+
 def test_a_large_event_crosses_two_hops():
     async def story():
         async with network(3, line(3)) as (publisher, _, subscriber):

@@ -240,13 +240,13 @@ class Node:
         After `lifetime` seconds the router stops sending it to those who have not acknowledged it.
         Messages that carry it are padded as if the event had `size` bytes.
         """
-        size = len(encode_event(event))
-        if size > MOST_EVENT:
-            raise LiveError(f"an event of {size:,} bytes; {MOST_EVENT:,} are the most")
+        padded = max(len(encode_event(event)), size)
+        if padded > MOST_EVENT:
+            raise LiveError(f"an event of {padded:,} bytes; {MOST_EVENT:,} are the most")
         async with self._order:
             if event.type not in self._offered:
                 self.advertise(Filter.everything(event.type))
-            numbered = Publication(self.id, self._state.numbers.take(), event, size)
+            numbered = Publication(self.id, self._state.numbers.take(), event, padded)
             publication = self.signatures.sign(numbered)
             while self.host.guard(self.router.publish, publication) is Drop.TABLE_FULL:
                 if not wait:

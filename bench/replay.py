@@ -97,7 +97,7 @@ def main() -> None:
             file = Path(folder) / "replay.html"
             recording = Recording(simulate(world, protocol, 1))
             file.write_text(make_viewer([recording]))
-            measure(browser, name, file, len(recording.transmissions))
+            measure(browser, name, file, recording.frames)
         browser.close()
 
 

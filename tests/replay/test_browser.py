@@ -13,7 +13,7 @@ from roamcast.content.filter import Filter
 from roamcast.facts.matching import Matcher
 from roamcast.facts.tables import Facts
 from roamcast.facts.tracks import Tracks
-from roamcast.replay import recording
+from roamcast.replay import air
 from roamcast.replay.recording import Recording
 from roamcast.replay.server import ReplayServer
 from roamcast.replay.viewer import make_viewer
@@ -238,7 +238,7 @@ def test_two_protocols_share_one_clock_and_one_event(visit, pages):
 
 
 def test_a_served_run_loads_its_pieces_when_they_are_needed(browser, facts, monkeypatch):
-    monkeypatch.setattr(recording, "PIECE", 500)
+    monkeypatch.setattr(air, "PIECE", 500)
     with ReplayServer([Recording(facts)]) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()

@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from roamcast.facts.tables import Facts, FactsError
-from roamcast.replay import recording as module
+from roamcast.replay import air as module
 from roamcast.replay.packing import Packer, read_column, unpack
 from roamcast.replay.recording import Recording
 from roamcast.scenario.locality.hubs import place_hubs

@@ -10,11 +10,16 @@ from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.plan import make_plan
 from roamcast.cli.app import invoke
 from roamcast.cli.shared.replaying import find_outlier, find_typical_seed, write_replays
+from roamcast.errors import UserError
+from roamcast.lake.reading import open_facts, read_facts
 from roamcast.lake.staging import digest
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.running.runner import simulate_run
+from roamcast.replay import air
+from roamcast.replay.packing import Packer
+from roamcast.replay.recording import Recording
 from roamcast.report.page.replays import LossCause, RunReplay, make_seeds, read_replays
 from roamcast.report.result import CampaignResult
 
@@ -165,3 +170,21 @@ def test_the_command_finds_runs_of_a_campaign_by_protocol_and_seed(result, tmp_p
     assert "it has flooding, trees" in capsys.readouterr().err
     assert invoke(["replay", folder, "--seed", "9"]) == 2
     assert "no run has seed 9" in capsys.readouterr().err
+
+
+def test_a_run_of_the_lake_is_served_in_parts_as_it_is_read_whole(result, monkeypatch):
+    monkeypatch.setattr(air, "PIECE", 5)
+    for row in result.tables["points"]:
+        place = f"{result.store.folder}/run={row['run']}"
+        facts, tables = open_facts(place)
+        parts, whole = Recording(facts, source=tables), Recording(read_facts(place))
+        assert parts.pieces == -(-parts.frames // 5) > 1
+        packers = Packer(), Packer()
+        headers = parts.pack(packers[0]), whole.pack(packers[1])
+        assert packers[0].finish(headers[0]) == packers[1].finish(headers[1])
+        assert parts.find_passage(2) == whole.find_passage(2)
+
+
+def test_a_run_that_the_lake_lacks_is_a_clear_error(result):
+    with pytest.raises(UserError, match="nothing"):
+        open_facts(f"{result.store.folder}/run=nothing")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamcast.errors import UserError
-from roamcast.replay import recording as module
+from roamcast.replay import air as module
 from roamcast.replay.packing import read_column, unpack
 from roamcast.replay.recording import Recording
 from roamcast.replay.server import LOOPBACK, ReplayServer
@@ -69,6 +69,16 @@ def test_the_page_may_connect_to_its_own_server_only(server):
         "/piece?run=7&piece=0",
         "/piece?run=0&piece=" + "1" * 3000,
         "/piece",
+        "/piece?run=0&piece=-1",
+        "/piece?run=0&piece=nan",
+        "/piece?run=0&piece=inf",
+        "/piece?run=0&piece=1e0",
+        "/piece?run=0&piece=3-1",
+        "/piece?run=0&piece=../0",
+        "/piece?run=%2e%2e&piece=0",
+        "/piece/../runs",
+        "/%2e%2e/run.json",
+        "/transmissions.parquet",
         "/event?run=0&event=x",
         "/event?run=0&piece=0",
         "/../etc/passwd",

@@ -72,7 +72,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     at = "#" + "&".join(parts) if parts else ""
     with ExitStack() as stack:
         recordings = name_apart(
-            [stack.enter_context(each) for each in _find(what, protocol, seed, settings or [])]
+            [stack.enter_context(each) for each in _find(what, protocol, seed, settings or [], serve)]
         )
         if serve:
             _serve(recordings, port, at)
@@ -98,9 +98,9 @@ def _serve(recordings: list[Recording], port: int, at: str) -> None:
 
 
 def _find(
-    what: Sequence[str], protocol: str | None, seed: int, settings: Sequence[str]
+    what: Sequence[str], protocol: str | None, seed: int, settings: Sequence[str], parts: bool
 ) -> Iterator[AbstractContextManager[Recording]]:
-    """Yield contexts of the recordings that the arguments mean."""
+    """Yield contexts of the recordings that the arguments mean; `parts` reads frames when they are needed."""
     from roamcast.lake.storage import StorageUrl
 
     names = [] if protocol is None else [name.strip() for name in protocol.split(",")]
@@ -112,29 +112,36 @@ def _find(
         place = StorageUrl(each)
         last = str(place).rpartition("/")[2]
         if (place / "campaign.json").exists():
-            yield from (_of_facts(run, name) for name, run in _runs_of(each, names, seed))
+            yield from (_of_facts(run, name, parts) for name, run in _runs_of(each, names, seed))
         elif last.startswith("run=") or (place.local is not None and place.local.is_dir()):
             if names or settings:
                 raise UserError(f"{each} is a recorded run; --protocol and --set are only for scenarios")
-            yield _of_facts(each)
+            yield _of_facts(each, "", parts)
         else:
-            yield from (_of_scenario(each, name, seed, settings) for name in names or ["flooding"])
+            yield from (_of_scenario(each, name, seed, settings, parts) for name in names or ["flooding"])
 
 
 @contextmanager
-def _of_facts(place: str, name: str = "") -> Iterator[Recording]:
-    from roamcast.lake.reading import read_facts
+def _of_facts(place: str, name: str, parts: bool) -> Iterator[Recording]:
+    from roamcast.lake.reading import open_facts, read_facts
     from roamcast.replay.recording import Recording
 
-    yield Recording(read_facts(place), name)
+    if parts:
+        facts, tables = open_facts(place)
+        yield Recording(facts, name, tables)
+    else:
+        yield Recording(read_facts(place), name)
 
 
 @contextmanager
-def _of_scenario(scenario: str, protocol: str, seed: int, settings: Sequence[str]) -> Iterator[Recording]:
+def _of_scenario(
+    scenario: str, protocol: str, seed: int, settings: Sequence[str], parts: bool
+) -> Iterator[Recording]:
     """Simulate a scenario; its facts are kept as long as the context."""
     from functools import partial
 
     from roamcast.cli.run import play_run
+    from roamcast.facts.folder import FactsFolder
     from roamcast.replay.recording import Recording
     from roamcast.routing import catalogue
     from roamcast.scenario.read import load
@@ -145,7 +152,8 @@ def _of_scenario(scenario: str, protocol: str, seed: int, settings: Sequence[str
     catalogue.find(protocol)
     with TemporaryDirectory(prefix="roamcast-replay-") as spare:
         play = partial(simulate, world, protocol, seed, folder=Path(spare))
-        yield Recording(play_run(play, f"{world.name}, {protocol}, seed {seed}", world.duration))
+        facts = play_run(play, f"{world.name}, {protocol}, seed {seed}", world.duration)
+        yield Recording(facts, source=FactsFolder(Path(spare)) if parts else None)
 
 
 def _runs_of(campaign: str, protocols: list[str], seed: int) -> list[tuple[str, str]]:

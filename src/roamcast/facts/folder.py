@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -37,6 +38,38 @@ class FactsFolder(Mapping[str, pa.Table]):
         file = self._open(table)
         for group in range(file.num_row_groups):
             yield from file.read_row_group(group, columns=list(columns), use_threads=False).to_batches()
+
+    def group_sizes(self, table: str) -> list[int]:
+        """Return the number of rows of each row group of a table."""
+        with self._verified(table) as file:
+            return [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+
+    def read_group(self, table: str, group: int, columns: Sequence[str]) -> pa.Table:
+        """Return the named columns of a row group, with the checks that a whole table has."""
+        from roamcast.facts.tables import shape_table
+
+        with self._verified(table) as file:
+            rows = file.read_row_group(group, columns=list(columns), use_threads=False)
+            rows.validate(full=True)
+            if len(rows) != file.metadata.row_group(group).num_rows:
+                raise ValueError(f"row group {group} has {len(rows)} rows")
+        schema = pa.schema([TABLES[table].field(name) for name in columns])
+        return shape_table(self.folder / f"{table}.parquet", rows, schema)
+
+    @contextmanager
+    def _verified(self, table: str) -> Iterator[pq.ParquetFile]:
+        """Open a table with page checksums and not mapped, so that what was read does not stay in memory."""
+        from roamcast.facts.writer import FactsError
+
+        path = self.folder / f"{table}.parquet"
+        words = [field.name for field in TABLES[table] if pa.types.is_dictionary(field.type)]
+        try:
+            with pq.ParquetFile(path, read_dictionary=words, page_checksum_verification=True) as file:
+                yield file
+        except FileNotFoundError:
+            raise FactsError(f"{path}: missing") from None
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise FactsError(f"{path}: damaged or not Parquet: {error}") from None
 
     def _open(self, table: str) -> pq.ParquetFile:
         words = [field.name for field in TABLES[table] if pa.types.is_dictionary(field.type)]

@@ -79,7 +79,7 @@ class Facts:
         self, run: RunManifest, tables: Mapping[str, pa.Table], cpu_seconds: float | None = None
     ) -> None:
         self.run = run
-        self.tables = tables if isinstance(tables, FactsFolder) else dict(tables)
+        self.tables = dict(tables) if isinstance(tables, dict) else tables
         "The tables by name; a table in a folder is read at each access."
         self.cpu_seconds = cpu_seconds
         "CPU time of the run, None if unknown; not part of the facts, because it is not reproducible [s]."
@@ -117,17 +117,15 @@ class Facts:
     def read(cls, folder: str | Path) -> Facts:
         """Return the facts in a folder; raise FactsError if a file is missing, damaged or malformed."""
         folder = Path(folder)
-        if not folder.is_dir():
-            raise FactsError(f"{folder}: no such folder; expected the folder of a run's facts")
-        try:
-            run = msgspec.json.decode((folder / RUN_FILE).read_bytes(), type=RunManifest)
-        except FileNotFoundError:
-            raise FactsError(f"{folder}: no {RUN_FILE}, so no run finished writing its facts here") from None
-        except (OSError, ValueError) as error:  # msgspec's own errors are ValueErrors
-            raise FactsError(f"{folder / RUN_FILE}: damaged: {error}") from None
+        run = _read_manifest(folder)
         return cls(
             run, {name: read_table(folder / f"{name}.parquet", schema) for name, schema in TABLES.items()}
         )
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Facts:
+        """Return the facts in a folder; each access to a table reads it."""
+        return cls(_read_manifest(Path(folder)), FactsFolder(Path(folder)))
 
     def digests(self) -> dict[str, str]:
         """Return a SHA-256 of each table and of run.json, independent of the Parquet writer."""
@@ -149,6 +147,17 @@ class Facts:
     def digest(self) -> str:
         """Return one SHA-256 of all facts."""
         return hashlib.sha256(json.dumps(self.digests()).encode()).hexdigest()
+
+
+def _read_manifest(folder: Path) -> RunManifest:
+    if not folder.is_dir():
+        raise FactsError(f"{folder}: no such folder; expected the folder of a run's facts")
+    try:
+        return msgspec.json.decode((folder / RUN_FILE).read_bytes(), type=RunManifest)
+    except FileNotFoundError:
+        raise FactsError(f"{folder}: no {RUN_FILE}, so no run finished writing its facts here") from None
+    except (OSError, ValueError) as error:  # msgspec's own errors are ValueErrors
+        raise FactsError(f"{folder / RUN_FILE}: damaged: {error}") from None
 
 
 def from_rows(name: str, rows: Sequence[Sequence[Any]]) -> pa.Table:
@@ -176,6 +185,11 @@ def read_table(path: Path, schema: pa.Schema) -> pa.Table:
         raise FactsError(f"{path}: damaged or not Parquet: {error}") from None
     if len(table) != file.metadata.num_rows:  # the footer has no checksum
         raise FactsError(f"{path}: damaged: found {len(table)} rows, expected {file.metadata.num_rows}")
+    return shape_table(path, table, schema)
+
+
+def shape_table(path: Path, table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return a table that was read from a file in the given schema, or raise FactsError if it has another."""
     for field in schema:
         if table.schema.names.count(field.name) != 1:
             raise FactsError(f"{path}: no column {field.name!r}; it has {', '.join(table.schema.names)}")

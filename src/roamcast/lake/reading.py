@@ -6,20 +6,22 @@ In a campaign, a row group is decoded once for all its runs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from roamcast.facts.folder import FactsFolder
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, FactsError, RunManifest
 from roamcast.lake.batch import open_file, open_table
 from roamcast.lake.columns import TABLES as LAKE_TABLES
 from roamcast.lake.columns import conform, fact_columns
 from roamcast.lake.lake import open_lake
-from roamcast.lake.run_index import RunIndex
+from roamcast.lake.run_index import RowSlice, RunIndex
 from roamcast.lake.snapshot import Batch, TableFile
 from roamcast.lake.storage import StorageUrl
 
@@ -53,6 +55,85 @@ def read_run(campaign: str, run: str) -> Facts:
         return Facts(msgspec.json.decode(told[0], type=RunManifest), whole)
     except (OSError, ValueError, pa.ArrowException) as error:  # msgspec's own errors are ValueErrors
         raise FactsError(f"{campaign}/{_MARK}{run}: damaged: {' '.join(str(error).split())}") from None
+
+
+def open_facts(where: str) -> tuple[Facts, FactsFolder | RunTables]:
+    """Return the facts of the run at `where` and their tables, which are read when they are needed."""
+    place = StorageUrl(where)
+    campaign, _, last = str(place).rpartition("/")
+    if last.startswith(_MARK) and not (place / "run.json").exists():
+        tables = RunTables(campaign, last.removeprefix(_MARK))
+        return Facts(tables.run, tables), tables
+    if place.local is None:
+        raise FactsError(f"{where}: is not a run; a run of a campaign is written as DIR/run=ID")
+    facts = Facts.open(place.local)
+    return facts, FactsFolder(place.local)
+
+
+class RunTables(Mapping[str, pa.Table]):
+    """The tables of one run of a campaign; each access reads the files again. Not safe for threads."""
+
+    def __init__(self, campaign: str, run: str) -> None:
+        lake = open_lake(campaign)
+        self._where, self._run = f"{campaign}/{_MARK}{run}", run
+        self._facts, self._batch = lake.facts, lake.batch_of(run)
+        self._opened: dict[str, tuple[pq.ParquetFile, list[RowSlice]]] = {}
+        told = [
+            text
+            for group in range(len(self.group_sizes("about")))
+            for text in self.read_group("about", group, ["told"])["told"].to_pylist()
+        ]
+        with self._blaming():
+            if not told:
+                raise ValueError("its row of the table 'about' is missing")
+            self.run = msgspec.json.decode(told[0], type=RunManifest)
+
+    def __getitem__(self, table: str) -> pa.Table:
+        schema = TABLES[table]
+        pieces = [
+            self.read_group(table, group, schema.names) for group in range(len(self.group_sizes(table)))
+        ]
+        if not pieces:
+            return schema.empty_table()
+        return pa.concat_tables(pieces).unify_dictionaries().combine_chunks()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(TABLES)
+
+    def __len__(self) -> int:
+        return len(TABLES)
+
+    def group_sizes(self, table: str) -> list[int]:
+        """Return the number of rows of the run in each of its row groups."""
+        if table not in self._batch.files:
+            return []
+        with self._blaming():
+            return [piece.length for piece in self._open(table)[1]]
+
+    def read_group(self, table: str, group: int, columns: Sequence[str]) -> pa.Table:
+        """Return the named columns of the run's rows in one of its row groups."""
+        with self._blaming():
+            file, pieces = self._open(table)
+            piece = pieces[group]
+            known = [name for name in columns if name in file.schema_arrow.names]
+            found = file.read_row_group(piece.group, columns=known, use_threads=False)
+            rows = conform(found, table, columns).slice(piece.start, piece.length).combine_chunks()
+            _check_columns(self._where, table, rows)
+            wanted = TABLES[table] if table in TABLES else LAKE_TABLES[table]
+            return rows.cast(pa.schema([wanted.field(name) for name in columns]))
+
+    def _open(self, table: str) -> tuple[pq.ParquetFile, list[RowSlice]]:
+        if table not in self._opened:
+            file = open_table(open_file(self._facts, table, self._batch), table)
+            self._opened[table] = file, RunIndex(file).runs.get(self._run, [])
+        return self._opened[table]
+
+    @contextmanager
+    def _blaming(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError, pa.ArrowException) as error:  # msgspec's own errors are ValueErrors
+            raise FactsError(f"{self._where}: damaged: {' '.join(str(error).split())}") from None
 
 
 def _check_columns(where: str, table: str, rows: pa.Table) -> None:

@@ -15,49 +15,88 @@ from roamcast.why.causes import FRAME_LOSSES
 BINS = 240
 "Of each chart."
 
+_NODE_BITS = 32
+_ROWS = 1 << 20
+"Expectations that are looked up at once."
+
 CATEGORIES = ("event", "subscription", "routing", "control")
 
 Reals = npt.NDArray[np.float64]
 
 
-def draw_charts(facts: Facts) -> dict[str, Any]:
-    """Return each chart as a list of `BINS` numbers; None where there is nothing to divide by."""
-    width = facts.run.duration / BINS
-    transmissions, drops = facts["transmissions"], facts["drops"]
-    sent = _bin(transmissions["time"].to_numpy(), width)
-    frames = {each: _count(sent[_is(transmissions, "category", [each])]).tolist() for each in CATEGORIES}
-    airtime = np.bincount(sent, transmissions["airtime"].to_numpy(), BINS) / width
-    failed = _count(sent[transmissions["failed"].to_numpy(zero_copy_only=False)])
-    dropped = _bin(drops["time"].to_numpy(), width)
-    share, delay = _deliveries(facts, width)
-    return {
-        "frames": frames,
-        "airtime": _round(airtime, 6),
-        "delivered": _round(share, 5),
-        "delay": _round(delay, 6),
-        "queue": _count(dropped[_is(drops, "cause", ["queue_full"])]).tolist(),
-        "collisions": _count(dropped[_is(drops, "cause", FRAME_LOSSES)]).tolist(),
-        "failed": failed.tolist(),
-    }
+class Charts:
+    """Counts rows of transmissions and drops as they are read, in any order."""
+
+    def __init__(self, duration: float) -> None:
+        self._width = duration / BINS
+        self._frames = {each: np.zeros(BINS, np.int64) for each in CATEGORIES}
+        self._airtime = np.zeros(BINS)
+        self._failed, self._queue, self._collisions = (np.zeros(BINS, np.int64) for _ in range(3))
+
+    def add_transmissions(self, rows: pa.Table) -> None:
+        """Count transmissions by category, their airtime, and those given up."""
+        sent = _bin(rows["time"].to_numpy(), self._width)
+        for each in CATEGORIES:
+            self._frames[each] += _count(sent[_is(rows, "category", [each])])
+        self._airtime += np.bincount(sent, rows["airtime"].to_numpy(), BINS)
+        self._failed += _count(sent[rows["failed"].to_numpy()])
+
+    def add_drops(self, rows: pa.Table) -> None:
+        """Count drops by a full queue and lost frames."""
+        dropped = _bin(rows["time"].to_numpy(), self._width)
+        self._queue += _count(dropped[_is(rows, "cause", ["queue_full"])])
+        self._collisions += _count(dropped[_is(rows, "cause", FRAME_LOSSES)])
+
+    def draw(self, facts: Facts) -> dict[str, Any]:
+        """Return each chart as a list of `BINS` numbers; None where there is nothing to divide by."""
+        share, delay = _deliveries(facts, self._width)
+        return {
+            "frames": {each: counts.tolist() for each, counts in self._frames.items()},
+            "airtime": _round(self._airtime / self._width, 6),
+            "delivered": _round(share, 5),
+            "delay": _round(delay, 6),
+            "queue": self._queue.tolist(),
+            "collisions": self._collisions.tolist(),
+            "failed": self._failed.tolist(),
+        }
 
 
 def _deliveries(facts: Facts, width: float) -> tuple[Reals, Reals]:
     """Return, by when events were published, the share of expected pairs delivered and median delay [s]."""
-    publications, deliveries = facts["publications"].to_pandas(), facts["deliveries"].to_pandas()
-    published = publications.set_index("publication")["time"]
-    first = deliveries.sort_values("time", kind="stable").drop_duplicates(["publication", "node"])
-    expected = facts["expectations"].to_pandas()
-    pairs = expected[expected["node"] >= 0].merge(first, "left", ["publication", "node"])
-    pairs = pairs[pairs["publication"].isin(published.index)]
-    began = published.loc[pairs["publication"]].to_numpy()
-    pairs = pairs.assign(bin=_bin(began, width), delay=pairs["time"].to_numpy() - began)
-    grouped = pairs.groupby("bin")["delay"]
+    table = facts["publications"].select(("publication", "time")).sort_by("publication")
+    ids, published = table["publication"].to_numpy(), table["time"].to_numpy()
     share, delay = np.full(BINS, np.nan), np.full(BINS, np.nan)
-    got = grouped.count() / grouped.size()
-    share[got.index.to_numpy(int)] = got.to_numpy()
-    median = grouped.median()
-    delay[median.index.to_numpy(int)] = median.to_numpy()
+    if not len(ids):
+        return share, delay
+    table = facts["deliveries"]
+    delivered = _pairs(ids, table)
+    order = np.lexsort((table["time"].to_numpy(), delivered))
+    delivered, times = delivered[order], table["time"].to_numpy()[order]
+    bins, delays = [], []
+    table = facts["expectations"].combine_chunks()
+    for start in range(0, len(table), _ROWS):  # in parts: there may be many more pairs than events
+        expected = _pairs(ids, table.slice(start, _ROWS))
+        expected = expected[expected >= 0]
+        began = published[expected >> _NODE_BITS]
+        at = np.searchsorted(delivered, expected)
+        got = np.append(delivered, -1)[at] == expected
+        bins.append(_bin(began, width).astype(np.uint8))
+        delays.append(np.where(got, np.append(times, np.nan)[at], np.nan) - began)
+    if bins:
+        where, waited = np.concatenate(bins), np.concatenate(delays)
+        for each in np.unique(where):
+            of_bin = waited[where == each]
+            arrived = of_bin[~np.isnan(of_bin)]
+            share[each] = len(arrived) / len(of_bin)
+            delay[each] = np.median(arrived) if len(arrived) else np.nan
     return share, delay
+
+
+def _pairs(ids: npt.NDArray[np.int64], table: pa.Table) -> npt.NDArray[np.int64]:
+    """Return event and node of each row as one number; -1 where one of them is not known."""
+    wanted, nodes = table["publication"].to_numpy(), table["node"].to_numpy().astype(np.int64)
+    at = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+    return np.where((ids[at] == wanted) & (nodes >= 0), at << _NODE_BITS | nodes, -1)
 
 
 def _is(table: pa.Table, column: str, words: Collection[str]) -> npt.NDArray[np.bool_]:

@@ -12,6 +12,9 @@ from roamcast.why.why import Explainer
 MOST_EXPLAINED = 3_000_000
 "Transmissions of a run whose losses are all explained; of a larger one `roamcast why` explains single ones."
 
+MOST_SERVED = 500_000
+"The same for a run that is read in parts: explanations need all transmissions in memory."
+
 
 class Loss(NamedTuple):
     """An event and a node that expected it and did not get it."""
@@ -34,10 +37,9 @@ class Losses(NamedTuple):
     "Why there are none, if these facts do not allow explanations."
 
 
-def explain_losses(facts: Facts) -> Losses:
-    """Explain every missed delivery and every request that was not satisfied."""
-    sent = len(facts["transmissions"])
-    if sent > MOST_EXPLAINED:
+def explain_losses(facts: Facts, sent: int, most: int = MOST_EXPLAINED) -> Losses:
+    """Explain every missed delivery and request not satisfied, if at most `most` messages were `sent`."""
+    if sent > most:
         return Losses(
             [], {}, f"the run has {sent:,} transmissions; `roamcast why --event E --node N` explains one"
         )

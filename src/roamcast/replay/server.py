@@ -7,21 +7,25 @@ that no page of another site can read a run by a name that it has made to point 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
 from roamcast.errors import UserError
+from roamcast.replay.byte_cache import ByteCache
 from roamcast.replay.packing import Packer
 from roamcast.replay.recording import Recording
 from roamcast.replay.viewer import make_page, name_runs
 
 LOOPBACK = "127.0.0.1"
 _LONGEST_TARGET = 2000
+
+KEPT_BYTES = 32_000_000
+"Packed pieces that are kept for further requests [B]."
 
 
 class ReplayServer(ThreadingHTTPServer):
@@ -35,7 +39,8 @@ class ReplayServer(ThreadingHTTPServer):
         packer = Packer()
         runs = [recording.pack(packer, whole=False) for recording in recordings]
         self.runs = packer.finish({"runs": runs})
-        self.piece = lru_cache(maxsize=64)(self._piece)
+        self.kept: ByteCache[tuple[int, int], bytes] = ByteCache(KEPT_BYTES, len)
+        self._reading = Lock()
         try:
             super().__init__((LOOPBACK, port), _Handler)
         except (OSError, OverflowError) as error:
@@ -48,8 +53,12 @@ class ReplayServer(ThreadingHTTPServer):
         return f"http://{LOOPBACK}:{self.server_address[1]}/"
 
     def _piece(self, run: int, piece: int) -> bytes:
-        packer = Packer()
-        return packer.finish(self.recordings[run].pack_piece(packer, piece))
+        block = self.kept.get((run, piece))
+        if block is None:
+            packer = Packer()
+            block = packer.finish(self.recordings[run].pack_piece(packer, piece))
+            self.kept.put((run, piece), block)
+        return block
 
     def answer(self, target: str) -> tuple[str, bytes] | None:
         """Return type and content of what a path and query mean; None if they mean nothing."""
@@ -69,10 +78,13 @@ class ReplayServer(ThreadingHTTPServer):
     def _part(self, path: str, run: int, number: int) -> tuple[str, bytes] | None:
         """Return a piece, or the passage of an event."""
         recording = self.recordings[run] if 0 <= run < len(self.recordings) else None
-        if recording is not None and path == "/piece" and 0 <= number < len(recording.pieces):
-            return "application/octet-stream", self.piece(run, number)
-        if recording is not None and path == "/event" and 0 <= number < len(recording.publications):
-            return "application/json", msgspec.json.encode(recording.find_passage(number))
+        if recording is None or number < 0:
+            return None
+        with self._reading:  # one at a time, so that many requests need no more memory than one
+            if path == "/piece" and number < recording.pieces:
+                return "application/octet-stream", self._piece(run, number)
+            if path == "/event" and number < len(recording.publications):
+                return "application/json", msgspec.json.encode(recording.find_passage(number))
         return None
 
 
@@ -86,7 +98,11 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Host") not in (f"{LOOPBACK}:{port}", f"localhost:{port}"):
             self.send_error(HTTPStatus.FORBIDDEN, "this server answers to its own address only")
             return
-        found = self.server.answer(self.path) if len(self.path) <= _LONGEST_TARGET else None
+        try:
+            found = self.server.answer(self.path) if len(self.path) <= _LONGEST_TARGET else None
+        except UserError as error:
+            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, "the facts cannot be read", str(error))
+            return
         if found is None:
             self.send_error(HTTPStatus.NOT_FOUND)
             return

@@ -67,4 +67,4 @@ def test_answers_are_what_the_metrics_say(answers):
 @pytest.mark.timeout(1500)
 def test_columns_tell_what_they_mean(answers):
     comments = {row["col_name"]: row["comment"] for row in answers[0]["comments"]}
-    assert comments["time"] == "since the start of the run [s]"
+    assert comments["time"] == "time since the start of the run [s]"

@@ -59,7 +59,7 @@ def misbehave(name):
             signal.pause()
         while not list(forked.glob("forked-*")):
             time.sleep(0.01)
-        if name.endswith("killing its keeper once") and first:
+        if name.endswith("killing its supervisor once") and first:
             os.kill(os.getppid(), signal.SIGKILL)
             signal.pause()
     if name.endswith(" hang"):

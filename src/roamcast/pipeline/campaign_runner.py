@@ -121,19 +121,19 @@ class CampaignRunner:
         slots = 0 if cluster.remote else count_processors(cluster.master)
         todo = self._todo(survey)
         runs = choose_short(todo) if slots and not survey.damaged else []
-        portions = make_tasks(runs, self.store, self.campaign.limits, max(slots, 1), runner=self.runner)
+        batches = make_tasks(runs, self.store, self.campaign.limits, max(slots, 1), runner=self.runner)
         progress = Progress(runs, slots)
         watch = self._watch(todo)
 
-        def hear(told: Mapping[str, Any]) -> None:
-            progress.update([told], monotonic())
+        def report(outcome: Mapping[str, Any]) -> None:
+            progress.update([outcome], monotonic())
             watch(progress)
 
         def then() -> None:
             if len(runs) == len(todo):
                 self._commit_early()
 
-        return EarlyRuns(portions, slots, hear, then)
+        return EarlyRuns(batches, slots, report, then)
 
     def _commit_early(self) -> None:
         """Commit and measure finished runs in this process; errors are ignored and occur again on Spark."""
@@ -279,11 +279,11 @@ def runs_table(plan: CampaignPlan, survey: PlanStatus) -> pa.Table:
     """Return the table `runs`: the status of each planned run."""
     columns: dict[str, list[Any]] = {name: [] for name in RUNS.names}
     for run in plan.runs:
-        told = survey.failed.get(run.id) or {"status": "missing"}
+        row = survey.failed.get(run.id) or {"status": "missing"}
         if (done := survey.done.get(run.id)) is not None:
-            told = {key: getattr(done, key) for key in ("wall", "cpu", "memory", "rows", "size")}
-            told["status"] = "done"
-        told |= {"run": run.id, "error": told.get("error", "")}
+            row = {key: getattr(done, key) for key in ("wall", "cpu", "memory", "rows", "size")}
+            row["status"] = "done"
+        row |= {"run": run.id, "error": row.get("error", "")}
         for name, column in columns.items():
-            column.append(told.get(name))
+            column.append(row.get(name))
     return pa.Table.from_pydict(columns, RUNS)

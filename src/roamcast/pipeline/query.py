@@ -109,9 +109,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def query_error(told: str, tables: TableSource) -> UserError:
+def query_error(message: str, tables: TableSource) -> UserError:
     """Return the error of an engine in one line, with the names of the tables."""
-    text = told.split("\n\nJVM stacktrace", maxsplit=1)[0]
+    text = message.split("\n\nJVM stacktrace", maxsplit=1)[0]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     chosen = [line for line in lines if not line.startswith(("==", "^", "'", "+-", ":", "-----"))]
     brief = " ".join(chosen[:1]).split(" SQLSTATE:")[0].rstrip(".;")[:300]

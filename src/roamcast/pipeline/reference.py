@@ -54,9 +54,9 @@ def _section(name: str, about: str, schema: pa.Schema) -> list[str]:
     lines += ["| column | type | unit | meaning |", "|---|---|---|---|"]
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        told = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
-        meaning = told["meaning"].replace("|", "\\|")
-        lines.append(f"| `{field.name}` | {kind} | {told['unit']} | {meaning} |")
+        metadata = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
+        meaning = metadata["meaning"].replace("|", "\\|")
+        lines.append(f"| `{field.name}` | {kind} | {metadata['unit']} | {meaning} |")
     return [*lines, ""]
 
 

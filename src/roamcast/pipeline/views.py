@@ -104,15 +104,25 @@ def describe(frame: DataFrame, schema: pa.Schema) -> DataFrame:
 
     columns = []
     for name in schema.names:  # asking the frame would take Spark Connect a round trip
-        told = schema.field(name).metadata or {}
-        unit, meaning = (told.get(key, b"").decode() for key in (b"unit", b"meaning"))
+        metadata = schema.field(name).metadata or {}
+        unit, meaning = (metadata.get(key, b"").decode() for key in (b"unit", b"meaning"))
         comment = f"{meaning} [{unit}]" if unit else meaning
         columns.append(f.col(f"`{name}`").alias(name, metadata={"comment": comment}))
     return frame.select(*columns)
 
 
 _RUN_COLUMN = POINTS.field("run")
-_TOLD = ("run", "router", "parameters", "seed", "duration", "warmup", "radio_range", "nodes", "version")
+_PLAN_COLUMNS = (
+    "run",
+    "router",
+    "parameters",
+    "seed",
+    "duration",
+    "warmup",
+    "radio_range",
+    "nodes",
+    "version",
+)
 "The columns of the plan that the folder of a run contains."
 
 
@@ -132,7 +142,7 @@ class RunFolders:
         if table in FACTS:
             return pa.schema([_RUN_COLUMN, *CELL, *FACTS[table]])
         if table == "plan":
-            return pa.schema([PLAN.field(name).with_nullable(True) for name in _TOLD])
+            return pa.schema([PLAN.field(name).with_nullable(True) for name in _PLAN_COLUMNS])
         return POINTS if table == "points" else METRICS_TABLE
 
     def frame(self, spark: SparkSession, table: str) -> DataFrame:

@@ -145,8 +145,8 @@ def test_an_executor_that_does_not_see_the_store_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr("time.sleep", lambda _: None)
 
     def look(marker):
-        (batch,) = check._looking(str(marker))(iter([pa.record_batch({"id": [1]})]))
-        return json.loads(batch["told"][0].as_py())["store"]
+        (batch,) = check._examination(str(marker))(iter([pa.record_batch({"id": [1]})]))
+        return json.loads(batch["found"][0].as_py())["store"]
 
     gone = tmp_path / "elsewhere" / "marker"
     assert look(gone) == f"does not see {gone.parent}; it must be a folder that all share"

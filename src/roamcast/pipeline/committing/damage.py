@@ -14,10 +14,10 @@ from roamcast.lake.storage import StorageUrl
 def find_damaged(facts: StorageUrl, batch: Batch) -> dict[tuple[str, str], str]:
     """Return the problems of a batch's files that differ from their digests, by table and batch."""
     found = {}
-    for table, told in batch.files.items():
+    for table, recorded in batch.files.items():
         file = table_file(facts, table, batch.name)
         try:
-            if digest(file) != told.digest:
+            if digest(file) != recorded.digest:
                 found[table, batch.name] = "is not what was written"
         except FileNotFoundError:
             found[table, batch.name] = "is gone"

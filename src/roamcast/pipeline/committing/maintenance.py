@@ -48,11 +48,11 @@ def verify(store: CampaignFolder, spark: SparkSession | None = None, *, repair: 
     snapshot = store.snapshot()
     batches = list(snapshot.batches.values())
     facts = str(store.facts)
-    told = spread(spark, "verifying facts", batches, lambda batch: find_damaged(StorageUrl(facts), batch))
-    damaged = {f"{table}/{name}.parquet": what for found in told for (table, name), what in found.items()}
+    problems = spread(spark, "verifying facts", batches, lambda batch: find_damaged(StorageUrl(facts), batch))
+    damaged = {f"{table}/{name}.parquet": what for found in problems for (table, name), what in found.items()}
     lost: dict[str, str] = {}
     if repair:
-        hurt = [batch.name for batch, found in zip(batches, told, strict=True) if found]
+        hurt = [batch.name for batch, found in zip(batches, problems, strict=True) if found]
         lost = Committer(spark, store).repair(hurt, surely=True)
         store.tidy()
     return VerifyResult(

@@ -1,7 +1,7 @@
-"""Grouping very many filters on Spark: MLlib's K-means over the vectors that `content.grouping` makes.
+"""Grouping of many filters on Spark: MLlib's K-means over the vectors of `content.grouping`.
 
-Groups are as `kmeans_groups` gives them on one machine: members and the filter of their channel, K for each
-event type.
+Groups are those of `kmeans_groups` on one machine: members and the filter of their channel, with K per event
+type.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ENDS = pa.schema([("place", pa.int32()), ("low", pa.float64()), ("high", pa.flo
 def cluster(
     filters: DataFrame, types: Mapping[str, EventType], k: int | None = None, seed: int = 0
 ) -> dict[tuple[int, ...], Filter]:
-    """Groups of `filters` (id, filter: XPath, or bytes): their members' ids, with what each channel asks."""
+    """Group `filters` (id, filter: XPath or bytes); return each group's covering filter by its members."""
     parsed = _parse(filters, dict(types)).persist()
     try:
         bad = parsed.where("why is not null").first()
@@ -53,7 +53,7 @@ def cluster(
 
 
 def to_groups(groups: Mapping[tuple[int, ...], Filter]) -> list[FilterCluster]:
-    """The groups as `content.grouping` has them, in the order of their first members."""
+    """Return the groups as objects of `content.grouping`, in the order of their first members."""
     return [
         FilterCluster(members, filter)
         for members, filter in sorted(groups.items(), key=lambda pair: pair[0][0])
@@ -72,7 +72,7 @@ def _parse(filters: DataFrame, types: dict[str, EventType]) -> DataFrame:
 def parse_batches(
     types: Mapping[str, EventType], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Each filter (id, body) as its type and its bytes, or why it is none."""
+    """Yield the event type and encoding of each filter (id, body), or the reason why it cannot be parsed."""
     for batch in batches:
         rows = []
         for id, body in zip(batch["id"].to_pylist(), batch["body"].to_pylist(), strict=True):
@@ -115,9 +115,9 @@ def _cluster_type(
 
 
 def count_groups(k: int | None, fields: int, *, filters: int, vectors: int) -> int:
-    """How many groups there are to be: `k`, or the papers' K of so many fields and different filters.
+    """Return the number of groups: `k`, or the papers' K for this number of fields and distinct filters.
 
-    K-means cannot find more groups than there are different vectors.
+    K-means cannot find more groups than there are distinct vectors.
     """
     return min(k or max(1, min(fields, filters)), vectors)
 
@@ -134,7 +134,7 @@ def _find_ends(parsed: DataFrame, type: EventType) -> dict[int, tuple[float, flo
 
 
 def end_batches(type: EventType, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Which fields the filters (coded) of a batch ask about, between which numbers."""
+    """Yield the fields that the filters (encoded) of a batch constrain, with their outermost bounds."""
     for batch in batches:
         filters = [Filter.from_bytes(coded, type) for coded in batch["coded"].to_pylist()]
         used = sorted(
@@ -148,7 +148,7 @@ def end_batches(type: EventType, batches: Iterable[pa.RecordBatch]) -> Iterator[
 
 
 def join_ends(found: Iterable[tuple[int, float | None, float | None]]) -> dict[int, tuple[float, float]]:
-    """The fields that any batch asks about, with the outermost numbers of all (0 and 1 if there is none)."""
+    """Return the constrained fields of all batches with their least and greatest bounds (0 and 1 if none)."""
     ends: dict[int, tuple[float, float]] = {}
     used = set()
     for place, low, high in found:
@@ -162,7 +162,7 @@ def join_ends(found: Iterable[tuple[int, float | None, float | None]]) -> dict[i
 def embed_batches(
     type: EventType, ends: Mapping[int, tuple[float, float]], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Each filter (id, coded) with its vector; those that nothing matches belong to no group."""
+    """Yield each filter (id, encoded) with its vector; filters that match no event belong to no group."""
     for batch in batches:
         filters = [Filter.from_bytes(coded, type) for coded in batch["coded"].to_pylist()]
         wanting = batch.filter(pa.array([not filter.empty for filter in filters], pa.bool_()))
@@ -178,7 +178,7 @@ def embed_batches(
 
 
 def _weigh(rows: DataFrame, widths: list[int]) -> DataFrame:
-    """Each field's columns times the root of their mean deviation, as the papers weigh them."""
+    """Return the vectors with each field weighted by the root of its mean deviation, as in the papers."""
     from pyspark.sql import functions as f
 
     if not widths:
@@ -192,7 +192,7 @@ def _weigh(rows: DataFrame, widths: list[int]) -> DataFrame:
 
 
 def weigh_columns(deviations: Sequence[float], widths: Sequence[int]) -> list[float]:
-    """For each column the root of the mean deviation of its field, whose columns lie together."""
+    """Return the weight of each column: the root of the mean deviation over the columns of its field."""
     weights: list[float] = []
     for block in np.split(np.array(deviations), np.cumsum(widths)[:-1]):
         weights += [float(np.sqrt(block.mean()))] * len(block)
@@ -200,7 +200,7 @@ def weigh_columns(deviations: Sequence[float], widths: Sequence[int]) -> list[fl
 
 
 def _cover(labelled: DataFrame, type: EventType) -> DataFrame:
-    """Each group with its members and a filter that covers them."""
+    """Return each group with its members and a filter that covers them."""
     chosen = labelled.select("id", "coded", "prediction")
     check = make_check(package_version())
 
@@ -212,7 +212,7 @@ def _cover(labelled: DataFrame, type: EventType) -> DataFrame:
 
 
 def cover_group(type: EventType, group: pa.Table) -> pa.Table:
-    """A group (id, coded) as one row: its members in order, and the filter that covers them."""
+    """Return a group (id, encoded) as one row: its members in order and the filter that covers them."""
     rows = sorted(zip(group["id"].to_pylist(), group["coded"].to_pylist(), strict=True))
     distinct = dict.fromkeys(coded for _, coded in rows)
     cover = BoundedCover.of([Filter.from_bytes(coded, type) for coded in distinct])

@@ -49,8 +49,8 @@ class IncrementalMetrics:
         Return the problems of unreadable runs, which the table does not contain.
         """
         defined = digest_definitions(self.constants)
-        table, told = self.store.read_metrics()
-        anew = [name for name in METRICS if told.get(name) != defined[name]]
+        table, definitions = self.store.read_metrics()
+        anew = [name for name in METRICS if definitions.get(name) != defined[name]]
         known = _select(table, done) if len(anew) < len(METRICS) else METRICS_TABLE.empty_table()
         runs = known["run"].to_pylist()
         trouble: dict[str, str] = {}

@@ -60,30 +60,30 @@ def measure(
 
     Without Spark, this process measures them.
     """
-    portions = split_tasks(snapshot, settings, _TASKS_PER_SLOT * (count_slots(spark) if spark else 1))
-    if not portions:
+    tasks = split_tasks(snapshot, settings, _TASKS_PER_SLOT * (count_slots(spark) if spark else 1))
+    if not tasks:
         return MEASURED.empty_table()
     if spark is None:
-        found = [row for each in portions for row in measure_task(facts, each, constants, names)]
+        found = [row for each in tasks for row in measure_task(facts, each, constants, names)]
         return pa.Table.from_pylist(found, MEASURED)
     place = str(facts)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch["id"].to_pylist():
-                rows = list(measure_task(StorageUrl(place), portions[number], constants, names))
+                rows = list(measure_task(StorageUrl(place), tasks[number], constants, names))
                 yield pa.RecordBatch.from_pylist(rows, MEASURED)
 
-    asked = spark.range(0, len(portions), 1, len(portions))
+    asked = spark.range(0, len(tasks), 1, len(tasks))
     with format_error("making the table 'metrics'"):
         return asked.mapInArrow(checked(work), spark_schema(MEASURED)).toArrow().cast(MEASURED)
 
 
-def split_tasks(snapshot: Snapshot, settings: Mapping[str, RunSettings], tasks: int) -> list[MeasureTask]:
-    """Divide the runs in `settings` into about `tasks` tasks with similar numbers of rows."""
+def split_tasks(snapshot: Snapshot, settings: Mapping[str, RunSettings], count: int) -> list[MeasureTask]:
+    """Divide the runs in `settings` into about `count` tasks with similar numbers of rows."""
     total = sum(done.rows for run, done in snapshot.runs().items() if run in settings)
-    enough = max(total // tasks, _LEAST_ROWS)
-    portions = []
+    enough = max(total // count, _LEAST_ROWS)
+    tasks = []
     for batch in snapshot.batches.values():
         chosen: list[tuple[str, RunSettings]] = []
         rows = 0
@@ -94,24 +94,24 @@ def split_tasks(snapshot: Snapshot, settings: Mapping[str, RunSettings], tasks: 
             chosen.append((run, settings[run]))
             rows += batch.runs[run].rows
             if rows >= enough:
-                portions.append(MeasureTask(lean, tuple(chosen)))
+                tasks.append(MeasureTask(lean, tuple(chosen)))
                 chosen, rows = [], 0
         if chosen:
-            portions.append(MeasureTask(lean, tuple(chosen)))
-    return portions
+            tasks.append(MeasureTask(lean, tuple(chosen)))
+    return tasks
 
 
 def measure_task(
-    facts: StorageUrl, portion: MeasureTask, constants: MetricConstants, names: Sequence[str]
+    facts: StorageUrl, task: MeasureTask, constants: MetricConstants, names: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield the metrics of each run of a task, or the reason why its rows cannot be read."""
-    with BatchFiles(facts, portion.batch, READS) as files:
-        for run, setting in portion.runs:
+    with BatchFiles(facts, task.batch, READS) as files:
+        for run, setting in task.runs:
             try:
                 found = evaluate(MetricInput(_OneRun(files, run), setting, constants), names)
             except (OSError, pa.ArrowException, ValueError) as error:  # damage, or a file that is gone
-                told = " ".join(str(error).split())
-                yield {"run": run, "trouble": f"{type(error).__name__}: {told}"[:300]}
+                text = " ".join(str(error).split())
+                yield {"run": run, "trouble": f"{type(error).__name__}: {text}"[:300]}
                 continue
             yield {"run": run} | {name: None if x is None else float(x) for name, x in found.items()}
 

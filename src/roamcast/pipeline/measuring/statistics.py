@@ -1,4 +1,4 @@
-"""Means and deviations over seeds, in Spark; the same number whatever the order of rows."""
+"""Means and standard deviations over seeds in Spark; the result does not depend on the order of rows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def long_metrics(metrics: DataFrame) -> DataFrame:
-    """The metrics table with a row for each run and metric: run, metric, value and inverse.
+    """Return the metrics table in long form: a row per run and metric, with run, metric, value and inverse.
 
-    `inverse` is 1 / the number of trials that a share is of; null of amounts.
+    `inverse` is 1 / the number of trials of a share; null for metrics that are not shares.
     """
     from pyspark.sql import functions as f
 
@@ -34,16 +34,17 @@ def long_metrics(metrics: DataFrame) -> DataFrame:
 
 
 def ordered_sum(values: str | Column) -> Column:
-    """The sum of an array, added up from the smallest: floats added in another order give another sum."""
+    """Return the sum of an array in ascending order: the sum of floats depends on the order."""
     from pyspark.sql import functions as f
 
     return f.aggregate(f.array_sort(values), f.lit(0.0), lambda total, value: total + value)
 
 
 def summarise_values(rows: DataFrame, keys: list[str], value: str) -> DataFrame:
-    """For each `keys`: count, mean, deviation, least and most of `value`, and trials (harmonic mean).
+    """Return the statistics of `value` by `keys`.
 
-    Nulls and NaNs do not count. `rows` have a column `inverse`, as `long_metrics` does.
+    These are count, mean, standard deviation, minimum, maximum, and the harmonic mean of the trials.
+    Nulls and NaNs are left out. `rows` have a column `inverse`, as `long_metrics` returns it.
     """
     from pyspark.sql import functions as f
 

@@ -1,4 +1,4 @@
-"""summarise: metrics of runs -> each metric at each point over seeds, and between protocols."""
+"""The stage summarise: statistics of metrics over seeds at each point, and differences between protocols."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def summarise(metrics: DataFrame, points: DataFrame) -> pa.Table:
-    """The table `summary`."""
+    """Return the table `summary`."""
     values = points.join(long_metrics(metrics), "run")
     found = summarise_values(values, ["sweep", "point", "protocol", "metric"], "value").toArrow()
     scale = np.array([METRICS[name].scale for name in found["metric"].to_pylist()], np.str_)
@@ -27,7 +27,7 @@ def summarise(metrics: DataFrame, points: DataFrame) -> pa.Table:
 
 
 def compare(metrics: DataFrame, points: DataFrame) -> pa.Table:
-    """The table `differences`: every pair of protocols, seed by seed, so that common luck cancels."""
+    """Return the table `differences`: every pair of protocols, compared on common seeds."""
     from pyspark.sql import functions as f
 
     values = points.join(long_metrics(metrics), "run").drop("run")
@@ -50,12 +50,12 @@ _SPREAD = ("mean", "deviation", "count", "trials")
 
 
 def reals(table: pa.Table, name: str) -> Reals:
-    """A column of numbers, NaN where it is null."""
+    """Return a column of numbers, with NaN for null."""
     return np.asarray(table[name].cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
 
 
 def with_columns(table: pa.Table, columns: dict[str, Reals]) -> pa.Table:
-    """The table with `columns` added, null where they are NaN."""
+    """Return the table with `columns` added, with null for NaN."""
     for name, values in columns.items():
         table = table.append_column(name, pa.array(values, pa.float64(), from_pandas=True))
     return table

@@ -1,1 +1,1 @@
-"""Runs: dealt out to tasks, each in a process of its own."""
+"""Simulation of runs by Spark tasks, each run in a process of its own."""

@@ -1,4 +1,4 @@
-"""Whole messages over a pipe: four bytes of length, then the message."""
+"""Messages over a pipe: four bytes of length, then the content."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 class PipeClosed(Exception):
-    """The other end is gone."""
+    """The other end of the pipe is closed."""
 
 
 def send(end: int, message: bytes) -> None:
@@ -17,12 +17,12 @@ def send(end: int, message: bytes) -> None:
 
 
 def receive(end: int) -> bytes:
-    """Read a message; raises `Closed` if there is none, or only a part of one."""
+    """Read and return a message; raise `PipeClosed` if the pipe ends before or within it."""
     return _exactly(end, int.from_bytes(_exactly(end, 4), "big"))
 
 
 def split(read: bytes) -> tuple[list[bytes], bytes]:
-    """The whole messages in what was read, and the rest."""
+    """Return the complete messages in `read`, and the remaining bytes."""
     messages = []
     while len(read) >= 4 and len(read) >= (end := 4 + int.from_bytes(read[:4], "big")):
         messages.append(read[4:end])

@@ -1,7 +1,7 @@
-"""The runner of real campaigns: a planned run in, its facts into a folder.
+"""The runner of campaigns: simulates a planned run and writes its facts to a folder.
 
-Importing this module imports all that such a run needs but its router, so that a worker which forks for
-each run has paid for it once.
+Importing this module imports all that a run needs except its router, so that a worker that forks for each run
+imports it once.
 """
 
 from __future__ import annotations
@@ -18,5 +18,5 @@ from roamcast.sim.run import simulate
 
 
 def simulate_run(run: PlannedRun, folder: Path) -> None:
-    """Write the facts of `run`, from the radio world, into `folder` while it goes on."""
+    """Simulate `run` and write its facts to `folder` as it proceeds."""
     simulate(Scenario.model_validate_json(run.scenario), run.router, run.seed, folder=folder, packed=True)

@@ -1,6 +1,6 @@
-"""simulate: the runs not yet done -> facts, a Spark task a run or a portion of short ones, the longest first.
+"""The stage simulate: one Spark task per long run or batch of short runs, the longest runs first.
 
-By the DataFrame API alone, so that it is the same on this machine, on a cluster and over Spark Connect.
+It uses the DataFrame API alone, so it is the same on one machine, on a cluster and over Spark Connect.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-_BETWEEN_LOOKS = 0.1
-"Seconds between looks at what tasks have told."
+_POLL_INTERVAL = 0.1
+"Interval between updates of the progress [s]."
 
 
 class DiskFull(UserError):
-    """There was no room for a run's facts."""
+    """The disk has no space for the facts of a run."""
 
 
 def simulate(
@@ -49,29 +49,29 @@ def simulate(
     watch: Callable[[Progress], object] = lambda _: None,
     runner: str = SIMULATOR,
 ) -> list[dict[str, Any]]:
-    """Do `runs`; run id, status, wall time and error of each.
+    """Do `runs` and return the id, status, wall time [s] and error of each.
 
-    A run that fails is an answer; a full disk is a `DiskFull`.
+    A run that fails is part of the result. A full disk raises `DiskFull`.
     """
     if not runs:
         return []
     slots = count_slots(spark)
-    portions = make_tasks(runs, store, limits, slots, costs=costs, runner=runner)
+    batches = make_tasks(runs, store, limits, slots, costs=costs, runner=runner)
     progress = Progress(runs, slots)
-    hearing = (
-        _TaskCounter(spark, [len(each) for each in portions])
+    reports = (
+        _TaskCounter(spark, [len(each) for each in batches])
         if is_remote(spark)
         else _AccumulatorReports(spark)
     )
-    frame = one_per_partition(spark, portions).mapInArrow(_working(hearing.tell), "told string")
+    frame = one_per_partition(spark, batches).mapInArrow(_task_function(reports.report), "outcome string")
     answers: list[dict[str, Any]] = []
     trouble: list[Exception] = []
 
     def job() -> None:
         try:
             with format_error("simulating"):
-                answers.extend(json.loads(told) for told in frame.toArrow()["told"].to_pylist())
-        except Exception as error:  # whatever it is, the caller's thread raises it
+                answers.extend(json.loads(row) for row in frame.toArrow()["outcome"].to_pylist())
+        except Exception as error:  # raised again in the caller's thread
             trouble.append(error)
 
     thread = threading.Thread(target=job, name="simulate", daemon=True)
@@ -79,16 +79,16 @@ def simulate(
     try:
         ended = False
         while not ended:
-            thread.join(_BETWEEN_LOOKS)
-            ended = not thread.is_alive()  # before the last look, so that all that was told is heard
-            hearing.hear(progress)
+            thread.join(_POLL_INTERVAL)
+            ended = not thread.is_alive()  # before the last update, so that it includes all reports
+            reports.update(progress)
             watch(progress)
             if progress.trouble:
-                hearing.cancel()
+                reports.cancel()
                 break
     finally:
-        hearing.end()
-    full = progress.trouble or next((told["error"] for told in answers if told["status"] == "disk full"), "")
+        reports.end()
+    full = progress.trouble or next((row["error"] for row in answers if row["status"] == "disk full"), "")
     if full:
         raise DiskFull(f"{store.folder}: the disk is full ({full}); make room and run again")
     if trouble:
@@ -105,25 +105,27 @@ def make_tasks(
     costs: dict[str, float] | None = None,
     runner: str = SIMULATOR,
 ) -> list[list[RunTask]]:
-    """The runs as tasks, those that share one together, the longest first."""
+    """Return the tasks of each batch of runs, the longest runs first."""
     costs = costs or estimate(runs, ())
     longest_first = sorted(runs, key=lambda run: (-costs[run.id], run.id))
     preload = find_installed(runs)
-    said = {router: describe_router(router) for router in {run.router for run in runs}}
+    described = {router: describe_router(router) for router in {run.router for run in runs}}
     task = partial(RunTask, staged=store.staged, seconds=limits.time, memory=limits.memory)
     return [
-        [task(run, runner=runner, preload=preload, **said[run.router]) for run in each]
+        [task(run, runner=runner, preload=preload, **described[run.router]) for run in each]
         for each in batch_runs(longest_first, slots)
     ]
 
 
 def find_installed(runs: Iterable[PlannedRun]) -> tuple[str, ...]:
-    """Return the installed protocols of `runs`, for workers to import before the first run asks for one."""
+    """Return the installed protocols of `runs`, which workers import before the first run."""
     return tuple(sorted({run.router for run in runs} & installed().keys()))
 
 
-def _working(tell: Callable[[dict[str, Any]], object] | None) -> Callable[..., Iterator[pa.RecordBatch]]:
-    """What a task does with the portion dealt to it."""
+def _task_function(
+    report: Callable[[dict[str, Any]], object] | None,
+) -> Callable[..., Iterator[pa.RecordBatch]]:
+    """Return the function of a Spark task: it does a batch of runs and passes each outcome to `report`."""
     check = make_check(package_version())
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -133,7 +135,7 @@ def _working(tell: Callable[[dict[str, Any]], object] | None) -> Callable[..., I
         import pyarrow as pa
         from pyspark import TaskContext
 
-        check()  # an executor that came later may have other code: its facts would be under our version
+        check()  # an executor that joined later may have other code
         from roamcast.pipeline.running.task import check_version, execute_all
 
         context = TaskContext.get()
@@ -144,26 +146,26 @@ def _working(tell: Callable[[dict[str, Any]], object] | None) -> Callable[..., I
                 task.find_router()
                 check_version(task.run)
             for outcome in execute_all(tasks, again):
-                told = {key: outcome.get(key) for key in ("run", "status", "wall", "error")}
-                if tell is not None:
-                    tell(told)
-                yield pa.RecordBatch.from_pydict({"told": [json.dumps(told)]})
+                row = {key: outcome.get(key) for key in ("run", "status", "wall", "error")}
+                if report is not None:
+                    report(row)
+                yield pa.RecordBatch.from_pydict({"outcome": [json.dumps(row)]})
 
     return work
 
 
 class _AccumulatorReports:
-    """What tasks tell as they end, over Spark's accumulators."""
+    """Outcomes of runs that tasks report through a Spark accumulator."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._context = spark.sparkContext
-        told = self._told = self._context.accumulator([], _gatherer())
-        self.tell = lambda outcome: told.add([outcome])
-        self._heard = 0
+        outcomes = self._outcomes = self._context.accumulator([], _list_accumulator())
+        self.report = lambda outcome: outcomes.add([outcome])
+        self._counted = 0
 
-    def hear(self, progress: Progress) -> None:
-        if new := self._told.value[self._heard :]:
-            self._heard += len(new)
+    def update(self, progress: Progress) -> None:
+        if new := self._outcomes.value[self._counted :]:
+            self._counted += len(new)
             progress.update(new, monotonic())
 
     def cancel(self) -> None:
@@ -174,21 +176,21 @@ class _AccumulatorReports:
 
 
 class _TaskCounter:
-    """How many tasks have ended, which is all that Spark Connect tells while they run."""
+    """The number of tasks that have ended: Spark Connect reports no more while a job runs."""
 
-    tell = None
+    report = None
 
-    def __init__(self, spark: SparkSession, portions: Sequence[int]) -> None:
+    def __init__(self, spark: SparkSession, batch_sizes: Sequence[int]) -> None:
         self._spark = spark
-        self._portions = portions
+        self._batch_sizes = batch_sizes
         self._ended = 0
         spark.registerProgressHandler(self._note)
 
     def _note(self, stages: Any, inflight_tasks: int, operation_id: str, done: bool) -> None:
         self._ended = max([self._ended, *(stage.num_completed_tasks for stage in stages or ())])
 
-    def hear(self, progress: Progress) -> None:
-        progress.count(sum(self._portions[: self._ended]), monotonic())
+    def update(self, progress: Progress) -> None:
+        progress.count(sum(self._batch_sizes[: self._ended]), monotonic())
 
     def cancel(self) -> None:
         self._spark.interruptAll()
@@ -197,11 +199,11 @@ class _TaskCounter:
         self._spark.removeProgressHandler(self._note)
 
 
-def _gatherer() -> Any:
-    """How tasks' words add up on the driver."""
+def _list_accumulator() -> Any:
+    """Return the parameter of an accumulator that concatenates lists."""
     from pyspark.accumulators import AccumulatorParam
 
-    class Words(AccumulatorParam):  # type: ignore[misc]
+    class Lists(AccumulatorParam):  # type: ignore[misc]
         def zero(self, value: list[Any]) -> list[Any]:
             return []
 
@@ -209,4 +211,4 @@ def _gatherer() -> Any:
             one.extend(other)
             return one
 
-    return Words()
+    return Lists()

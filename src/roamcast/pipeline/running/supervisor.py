@@ -1,9 +1,9 @@
-"""The keeper of runs: a process beside each worker that starts the processes of runs and ends them.
+"""The run supervisor: a process beside each Spark worker that forks a child per run and enforces its limits.
 
-A limit must hold whatever a run does: a loop in the compiled kernel hears no Python exception, a router may
-fork, and memory has many names. So the keeper is a subreaper: whatever a run leaves behind, in whichever
-group or session, becomes the keeper's child and is killed. A worker that dies, by SIGKILL too, closes the
-pipe on which its keeper listens, and the keeper ends all that it has started and itself.
+Limits must hold whatever a run does: a loop in the compiled kernel cannot be interrupted by a Python
+exception, and a router may fork. Therefore the supervisor is a subreaper: every process that a run leaves
+behind, in any process group or session, becomes a child of the supervisor, which kills it. If the worker
+dies, even by SIGKILL, its end of the pipe closes; the supervisor then kills its descendants and exits.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ from typing import Any, NoReturn
 from roamcast.pipeline.running.framing import PipeClosed, receive, send, split
 
 Work = Callable[[], Iterable[dict[str, Any]]]
-"What a process of runs does; what it has to say after each goes to whoever asked for it, as JSON."
+"The work of a child process: yields one report per run, which is sent to the caller as JSON."
 
 FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT})
-"Signals that a run does not get by its own fault."
+"Signals that other processes send: a run that one of them ends is repeated once."
 
 _DIE_WITH_PARENT, _SUBREAPER = 1, 36
-"Of prctl."
+"Options of prctl: PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER."
 
-_BETWEEN_LOOKS = 0.2
-"Seconds between looks at how much memory a run holds."
+_POLL_INTERVAL = 0.2
+"Interval between checks of a run's memory [s]."
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
-"Loaded here and not by each run's process."
+"Loaded once, not in the child process of each run."
 
-_LOOKS = 5
-"How often its own process is looked at before all that it started is, too, which takes longer."
+_POLLS_PER_FULL_CHECK = 5
+"Every so many checks, the memory of all descendants is counted instead of that of the child alone."
 
 
 class SupervisorDied(Exception):
-    """The keeper was killed, and with it the run."""
+    """The supervisor was killed, and its run with it."""
 
 
 class RunSupervisor:
-    """The worker's end of a keeper; it ends with this process."""
+    """The worker's handle of a supervisor process, which ends when this process does."""
 
     def __init__(self, prepare: Callable[[], object]) -> None:
-        """Start one, and have it do what every run needs (`prepare`: imports) before the first run asks."""
+        """Start the process; it calls `prepare` (imports that every run needs) before the first run."""
         self.ended = False
-        _control(_SUBREAPER, 1)  # if the keeper is killed, what it kept comes to us
+        _control(_SUBREAPER, 1)  # this process inherits the children of a killed supervisor
         self._others = set(descendants(os.getpid()))
         commands, self._commands = os.pipe()
         self._answers, answers = os.pipe()
@@ -68,21 +68,21 @@ class RunSupervisor:
         os.close(answers)
 
     def run(self, work: Any, seconds: float, memory: float) -> dict[str, Any]:
-        """Have `work` done in a process of its own and hear what it `said`, and how it ended if not well.
+        """Do `work` in a child process and return its `reports` and, if it failed, the reason.
 
-        That is `died`, or the `limit` that it passed: `seconds` from one thing said to the next, and bytes of
-        `memory`. Raises `KeeperDied` if the keeper does not live to tell.
+        The reason is `died` (a signal number, or 0 and an exit `code`) or the exceeded `limit`: `seconds`
+        between two reports, or bytes of `memory`. Raises `SupervisorDied` if the supervisor is killed.
         """
         try:
             send(self._commands, pickle.dumps((work, seconds, memory)))
-            told: dict[str, Any] = json.loads(receive(self._answers))
-            return told
+            result: dict[str, Any] = json.loads(receive(self._answers))
+            return result
         except (PipeClosed, BrokenPipeError):
             self.stop()
             raise SupervisorDied from None
 
     def stop(self) -> None:
-        """End the keeper and whatever it has started."""
+        """End the supervisor and all processes that it has started."""
         self.ended = True
         for end in (self._commands, self._answers):
             os.close(end)
@@ -96,15 +96,15 @@ class RunSupervisor:
 
 
 def _supervisor_main(commands: int, answers: int, prepare: Callable[[], object]) -> NoReturn:
-    """The keeper's whole life."""
-    os.setsid()  # Ctrl-C and the ends of groups are not for it
+    """Run the supervisor process: prepare, then serve one command after the other until the pipe closes."""
+    os.setsid()  # signals of the terminal and of the worker's process group do not reach it
     _control(_SUBREAPER, 1)
     _close_all_but({0, 1, 2, commands, answers})
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with suppress(Exception):  # the run that needs it will say what is wrong
+        with suppress(Exception):  # the run that needs the import reports its error
             prepare()
         while True:
             asked = receive(commands)
@@ -115,104 +115,104 @@ def _supervisor_main(commands: int, answers: int, prepare: Callable[[], object])
 
 
 def _supervise(asked: bytes, commands: int) -> dict[str, Any]:
-    """Run the child to its last word, its end or its limit; then end all that it left."""
+    """Fork a child for the work, wait for its last report, its end or its limit, and kill its descendants."""
     work, seconds, memory = pickle.loads(asked)
     read_end, write_end = os.pipe()
-    keeper = os.getpid()
-    most = _status(keeper, "VmData") + int(memory)
+    supervisor = os.getpid()
+    most = _status(supervisor, "VmData") + int(memory)
     child = os.fork()
-    # Every page that the child's side touches from here on is copied: it does no more than it must.
+    # Every page that the child touches from here on is copied, so it does as little as possible.
     if child == 0:
-        _close_all_but({0, 1, 2, write_end})  # or whatever the run forks could keep the keeper's pipes open
-        _child_main(work, most, keeper, write_end)
+        _close_all_but({0, 1, 2, write_end})  # processes that the run forks must not keep these pipes open
+        _child_main(work, most, supervisor, write_end)
     os.close(write_end)
     with suppress(OSError):
         os.setpgid(child, child)
     handle = os.pidfd_open(child)
-    said: list[Any] = []
+    reports: list[Any] = []
     try:
-        ending = _collect_reports(child, (read_end, handle, commands), said, seconds, memory)
+        ending = _collect_reports(child, (read_end, handle, commands), reports, seconds, memory)
     finally:
         os.close(handle)
         os.close(read_end)
         with suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)
-        _kill([child])  # which may have left its group
+        _kill([child])  # it may have left its process group
         status = os.waitpid(child, 0)[1]
         end_descendants()
     if ending == "died":
         died = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        return {"said": said, "died": died, "code": 0 if died else os.waitstatus_to_exitcode(status)}
-    return {"said": said} | ({"limit": ending} if ending else {})
+        return {"reports": reports, "died": died, "code": 0 if died else os.waitstatus_to_exitcode(status)}
+    return {"reports": reports} | ({"limit": ending} if ending else {})
 
 
 def _collect_reports(
-    child: int, ends: tuple[int, int, int], said: list[Any], seconds: float, memory: float
+    child: int, ends: tuple[int, int, int], reports: list[Any], seconds: float, memory: float
 ) -> str:
-    """Gather what the child says; empty if it came to its end, else the limit that it passed, or `died`."""
+    """Append the child's reports to `reports`; return "" at its end, the limit that it exceeds, or `died`."""
     read_end, handle, commands = ends
     inherited = _private_memory(os.getpid())
     deadline = monotonic() + seconds
-    heard = b""
-    looks = 0
+    received = b""
+    polls = 0
     while (left := deadline - monotonic()) > 0:
-        ready = select.select(ends, [], [], min(left, _BETWEEN_LOOKS))[0]
+        ready = select.select(ends, [], [], min(left, _POLL_INTERVAL))[0]
         if commands in ready:
-            raise PipeClosed  # nobody waits for an answer any more
+            raise PipeClosed  # the worker is gone
         if read_end in ready:
             more = os.read(read_end, 1 << 16)
-            # A fork of the run may hold the other end: what counts is that the last word is there.
-            words, heard = split(heard + more)
-            for word in words:
-                if not word:
+            # A process forked by the run may hold the other end open: an empty message marks the end.
+            messages, received = split(received + more)
+            for message in messages:
+                if not message:
                     return ""
-                said.append(json.loads(word))
+                reports.append(json.loads(message))
                 deadline = monotonic() + seconds
             if more:
                 continue
         if handle in ready:
             return "died"
         if not ready:
-            looks += 1
-            all_of_it = looks % _LOOKS == 0
-            if (_memory_used(os.getpid()) if all_of_it else _private_memory(child) - inherited) > memory:
+            polls += 1
+            full_check = polls % _POLLS_PER_FULL_CHECK == 0
+            if (_memory_used(os.getpid()) if full_check else _private_memory(child) - inherited) > memory:
                 return "memory"
     return "time"
 
 
-def _child_main(work: Work, most: int, keeper: int, write_end: int) -> NoReturn:
-    """The child's whole life: limits, work, a word to the keeper after each run; it never returns."""
+def _child_main(work: Work, most: int, supervisor: int, write_end: int) -> NoReturn:
+    """Set the limits, do the work, and send a report to the supervisor after each run."""
     with suppress(BaseException):
-        _set_limits(most, keeper)
-        for told in _resource_usage(work()):
-            send(write_end, json.dumps(told).encode())
+        _set_limits(most, supervisor)
+        for report in _resource_usage(work()):
+            send(write_end, json.dumps(report).encode())
         send(write_end, b"")
     os._exit(0)
 
 
-def _resource_usage(said: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """What is said, each with what it took of the processor since the one before, and the most memory."""
+def _resource_usage(reports: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the reports, each with the CPU time since the previous one [s] and the peak memory [B]."""
     spent = 0.0
-    for told in said:
+    for report in reports:
         used = resource.getrusage(resource.RUSAGE_SELF)
         before, spent = spent, used.ru_utime + used.ru_stime
-        yield told | {"cpu": spent - before, "memory": used.ru_maxrss * 1024}
+        yield report | {"cpu": spent - before, "memory": used.ru_maxrss * 1024}
         with suppress(OSError):
-            Path("/proc/self/clear_refs").write_text("5")  # the next one's most is its own
+            Path("/proc/self/clear_refs").write_text("5")  # resets the peak for the next run
 
 
-def _set_limits(most: int, keeper: int) -> None:
+def _set_limits(most: int, supervisor: int) -> None:
     with suppress(OSError):
         os.setpgid(0, 0)
-    die_with_parent(keeper)
-    # A process that asks for more gets a MemoryError and can say so; what it asks for in other ways, or
-    # by its children, the keeper sees.
+    die_with_parent(supervisor)
+    # An allocation beyond this limit raises MemoryError, which the run can report. The supervisor sees memory
+    # that is mapped in other ways or held by children of the run.
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def die_with_parent(parent: int) -> None:
-    """Have this process killed when `parent`, which forked it, ends in whatever way."""
+    """Let the operating system kill this process when `parent`, which forked it, ends."""
     _control(_DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
@@ -223,17 +223,17 @@ def _control(option: int, argument: int) -> None:
 
 
 def _close_all_but(kept: set[int]) -> None:
-    """A run must not hold its worker's connections open."""
+    """Close all inherited descriptors except `kept`: a run must not hold its worker's connections open."""
     first = 0
     for end in sorted(kept):
-        if first < end:  # of none before 0, some Pythons make all
+        if first < end:  # some Python versions take an empty range as all descriptors
             os.closerange(first, end)
         first = end + 1
     os.closerange(first, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 
 
 def _status(process: int | str, *keys: str) -> int:
-    """The sum of what /proc tells of a process under `keys`, in bytes; 0 if it is gone."""
+    """Return the sum of the fields `keys` of /proc/PROCESS/status [B]; 0 if the process is gone."""
     with suppress(OSError):
         lines = Path(f"/proc/{process}/status").read_text(encoding="ascii", errors="replace").splitlines()
         return sum(int(line.split()[1]) << 10 for line in lines if line.partition(":")[0] in keys)
@@ -244,21 +244,22 @@ def _private_memory(process: int) -> int:
     return _status(process, "RssAnon", "RssShmem")
 
 
-def _memory_used(keeper: int) -> int:
-    """Bytes that a run and all that it started hold besides what they have from the keeper.
+def _memory_used(supervisor: int) -> int:
+    """Return the memory of a run and its descendants without the pages inherited from the supervisor [B].
 
-    What they share is counted once. Of what all have from the keeper, each has as large a share as it.
+    Shared pages are counted once: by proportional set size, and the supervisor's own share is subtracted per
+    process.
     """
-    quick = {process: _private_memory(process) for process in descendants(keeper)}
-    inherited = _private_memory(keeper)
-    if len(quick) == 1:
-        return sum(quick.values()) - inherited
-    shares = [_share(process, held) for process, held in quick.items()]
-    return sum(shares) - len(shares) * _share(keeper, inherited)
+    private = {process: _private_memory(process) for process in descendants(supervisor)}
+    inherited = _private_memory(supervisor)
+    if len(private) == 1:
+        return sum(private.values()) - inherited
+    shares = [_share(process, held) for process, held in private.items()]
+    return sum(shares) - len(shares) * _share(supervisor, inherited)
 
 
 def _share(process: int, otherwise: int) -> int:
-    """A process's share of what it holds together with others."""
+    """Return the proportional set size of a process [B]; `otherwise` if it cannot be read."""
     with suppress(OSError):
         lines = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()
         keys = ("Pss_Anon", "Pss_Shmem")
@@ -267,7 +268,7 @@ def _share(process: int, otherwise: int) -> int:
 
 
 def descendants(process: int) -> list[int]:
-    """The processes that `process` started or inherited, and all that these started."""
+    """Return the ids of all descendants of a process, inherited ones included."""
     below: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - hundreds of names, several times a second
         if name.isdigit():
@@ -282,10 +283,9 @@ def descendants(process: int) -> list[int]:
 
 
 def end_descendants() -> None:
-    """Kill and reap everything below this process.
+    """Kill and reap all descendants of this process.
 
-    What is killed leaves its children to us, so it is over when there are none; most often there are none
-    to begin with, and nobody need be looked for.
+    This process inherits the children of those that it kills, so the loop ends when no child is left.
     """
     with suppress(ChildProcessError):
         while True:

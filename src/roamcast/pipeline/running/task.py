@@ -1,9 +1,8 @@
-"""What a Spark task does with runs: have them simulated, keep their facts, say what became of each.
+"""The runs of a Spark task: simulate them, stage their facts, and return their manifests.
 
-A run lives in a process of its own (`keeper`), so that limits hold whatever it does and killing anything
-above leaves nothing behind. Short runs of our own routers share one at first, since a fork and the pages
-that it copies take longer than they do; whatever does not end well there counts for nothing, and is done
-again alone.
+Each run has its own process under a supervisor (`supervisor`), which enforces the limits. Short runs of
+routers that allow it share a process, because a fork costs more than they do; a run that fails there is
+repeated in its own process.
 """
 
 from __future__ import annotations
@@ -35,15 +34,15 @@ from roamcast.routing.router_file import RouterFile
 from roamcast.sim.failure import RouterFailed
 
 SIMULATOR = "roamcast.pipeline.running.runner:simulate_run"
-"The runner of real campaigns: module:function, of a Run and the folder that its facts go to."
+"The default runner, as module:function; it takes a `PlannedRun` and the folder for its facts."
 
 _MOST_TRACEBACK = 1 << 18
-"Characters of it that are kept: the last ones."
+"Maximum length of a stored traceback [characters]; the end is kept."
 
 
 @dataclass(frozen=True)
 class RunTask:
-    """One run to do, where to keep it, and what it may use."""
+    """A run, the folder where its facts are staged, and its limits."""
 
     run: PlannedRun
     staged: str
@@ -51,11 +50,11 @@ class RunTask:
     memory: float
     runner: str = SIMULATOR
     shares: bool = False
-    "Whether it may share a process with other runs (`Router.shares_process`)."
+    "Whether the run may share a process with others (`Router.shares_process`)."
     preload: tuple[str, ...] = ()
     "Installed protocols of the campaign, imported once for all runs of a worker."
     file: RouterFile | None = None
-    "The file of its router, if that is in none of the installed packages."
+    "The file of the router, if it is not part of an installed package."
 
     def find_router(self) -> None:
         """Register the router of the task's run in this process."""
@@ -80,10 +79,10 @@ def check_version(run: PlannedRun) -> None:
 
 @cache
 def find_runner(path: str, preload: tuple[str, ...] = ()) -> Any:
-    """The runner `module:function`, imported, with all that is imported by now out of the collector's sight.
+    """Import and return the runner `module:function`; exclude all imported objects from garbage collection.
 
-    A run's process that collects garbage would copy every page of what never dies. A protocol to `preload`
-    that cannot be imported is left to the runs that need it, which fail with the reason.
+    Garbage collection in a forked run would write to, and so copy, every page that it inherited. A protocol
+    of `preload` that cannot be imported is ignored here; the runs that need it fail with the reason.
     """
     module, _, name = path.partition(":")
     runner = getattr(importlib.import_module(module), name)
@@ -96,7 +95,7 @@ def find_runner(path: str, preload: tuple[str, ...] = ()) -> Any:
 
 
 def execute(task: RunTask) -> dict[str, Any]:
-    """Do the run; its manifest, which is on disk too unless the disk is full."""
+    """Do the run, stage its facts and return its manifest; nothing is staged if the disk is full."""
     work = _work_folder(task)
     began = monotonic()
     try:
@@ -107,7 +106,10 @@ def execute(task: RunTask) -> dict[str, Any]:
 
 
 def execute_all(tasks: Iterable[RunTask], again: bool = False) -> Iterator[dict[str, Any]]:
-    """Do the runs one after the other, until the disk is full; when tried `again`, those not yet staged."""
+    """Do the runs in order and yield their manifests; stop if the disk is full.
+
+    In a repeated Spark task (`again`), runs that are already staged are not repeated.
+    """
     asked = list(tasks)
     ended: dict[str, dict[str, Any]] = {}
     for task in asked if again else ():
@@ -125,15 +127,15 @@ def execute_all(tasks: Iterable[RunTask], again: bool = False) -> Iterator[dict[
 
 
 def _execute_together(tasks: Sequence[RunTask]) -> dict[str, dict[str, Any]]:
-    """Do the runs in one process; the manifests of those that were done, which are on disk too."""
+    """Do the runs in one process; stage those that succeed and return their manifests by run."""
     first = tasks[0]
     works = [_work_folder(task) for task in tasks]
     try:
         work = partial(_run_all, tasks, works)
-        told = supervisor_of(first.runner, first.preload).run(work, first.seconds, first.memory)
+        result = supervisor_of(first.runner, first.preload).run(work, first.seconds, first.memory)
         return {
             task.run.id: _stage(task, folder, outcome)
-            for task, folder, outcome in zip(tasks, works, told["said"], strict=False)
+            for task, folder, outcome in zip(tasks, works, result["reports"], strict=False)
             if outcome["status"] == "done"
         }
     except SupervisorDied:
@@ -148,40 +150,40 @@ def _work_folder(task: RunTask) -> Path:
 
 
 def _stage(task: RunTask, work: Path, outcome: dict[str, Any]) -> dict[str, Any]:
-    """Stage what the run wrote, and its manifest, unless the disk is full."""
+    """Stage the files of a run and its manifest, unless the disk is full; return the manifest."""
     manifest = outcome | {"run": task.run.id, "version": task.run.version}
-    told = manifest.pop("traceback", "")
+    stack = manifest.pop("traceback", "")
     try:
         if manifest["status"] != "disk full":
-            Staging(task.staged).stage(work, manifest, told)
+            Staging(task.staged).stage(work, manifest, stack)
     except OSError as error:
         return {"run": task.run.id, "files": {}, **_explain(error)}
     return manifest
 
 
 def _attempt(task: RunTask, work: Path) -> dict[str, Any]:
-    """Have the run done; if it is killed from outside, once more."""
+    """Do the run and return its outcome; repeat it once if a signal from outside killed it."""
     again = ""
     while True:
         shutil.rmtree(work, ignore_errors=True)
         try:
-            told = supervisor_of(task.runner, task.preload).run(
+            result = supervisor_of(task.runner, task.preload).run(
                 partial(_run_all, [task], [work]), task.seconds, task.memory
             )
         except SupervisorDied:
-            told = {"said": [], "died": signal.SIGKILL}
-        for said in told["said"]:
-            outcome: dict[str, Any] = said
+            result = {"reports": [], "died": signal.SIGKILL}
+        for report in result["reports"]:
+            outcome: dict[str, Any] = report
             return outcome
-        if "limit" in told:
+        if "limit" in result:
             took = f"took longer than its limit of {task.seconds:g} s"
-            return _failed(took if told["limit"] == "time" else "used more memory than its limit")
-        number = told["died"]
+            return _failed(took if result["limit"] == "time" else "used more memory than its limit")
+        number = result["died"]
         if number not in FROM_OUTSIDE or again:
             how = (
                 f"was killed by {signal.Signals(number).name}"
                 if number
-                else f"ended with code {told['code']}"
+                else f"ended with code {result['code']}"
             )
             likely = "; the machine may be out of memory" if number == signal.SIGKILL else ""
             return _failed(f"its process {how}{again}{likely}")
@@ -189,7 +191,7 @@ def _attempt(task: RunTask, work: Path) -> dict[str, Any]:
 
 
 def _run_all(tasks: Iterable[RunTask], works: Iterable[Path]) -> Iterator[dict[str, Any]]:
-    """What a process of runs does, and says after each."""
+    """Do the runs in this process and yield the outcome of each, with its wall time [s]."""
     for task, work in zip(tasks, works, strict=True):
         began = monotonic()
         try:
@@ -212,15 +214,15 @@ def _supervisors() -> dict[int, RunSupervisor]:
 
 
 def supervisor_of(runner: str, preload: tuple[str, ...] = ()) -> RunSupervisor:
-    """This process's keeper, which has what `runner` and the protocols to `preload` need imported already."""
-    kept = _supervisors()
-    found = kept.get(os.getpid())  # a fork must not talk to its parent's
+    """Return this process's supervisor, which imports `runner` and the protocols `preload` when it starts."""
+    running = _supervisors()
+    found = running.get(os.getpid())  # a forked process must not use the supervisor of its parent
     if found is None or found.ended:
-        kept.clear()
-        # Spark's worker collects garbage after every task: over all that is imported, that took 40 ms.
+        running.clear()
+        # Spark's worker collects garbage after every task: over all imported objects, that took 40 ms.
         gc.collect()
         gc.freeze()
-        found = kept[os.getpid()] = RunSupervisor(partial(find_runner, runner, preload))
+        found = running[os.getpid()] = RunSupervisor(partial(find_runner, runner, preload))
     return found
 
 
@@ -245,8 +247,8 @@ def _explain(error: BaseException) -> dict[str, Any]:
         return _failed(str(error)) | {"traceback": whole}
     place = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(place[-1].filename).name}:{place[-1].lineno})" if place else ""
-    told = f"{type(error).__name__}: {' '.join(str(error).split())[:400]}{where}"
-    return _failed(told) | {"traceback": whole}
+    text = f"{type(error).__name__}: {' '.join(str(error).split())[:400]}{where}"
+    return _failed(text) | {"traceback": whole}
 
 
 def _failed(error: str) -> dict[str, Any]:

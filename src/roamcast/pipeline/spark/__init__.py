@@ -1,1 +1,1 @@
-"""Spark itself: where it runs, its session and settings, executors, and what is said when it fails."""
+"""The Spark session: where it runs, its settings and executors, and its error messages."""

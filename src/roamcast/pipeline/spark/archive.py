@@ -1,7 +1,7 @@
-"""An archive of the classes that Spark's JVM loads each time: `python -m roamcast.pipeline.spark.archive`.
+"""An archive of the classes of Spark's JVM, for a quicker start: `python -m roamcast.pipeline.spark.archive`.
 
-Loading and verifying some ten thousand classes is most of what a session's start costs. Java 17 can keep them
-as they are in memory (dynamic class data sharing); an archive of another Java or another Spark is not used.
+Loading and verifying some ten thousand classes takes most of a session's start. Java 17 can archive them as
+they are in memory (dynamic class data sharing). An archive of another version of Java or Spark is not used.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _EXIT = 120.0
-"Seconds for the JVM to write the archive when it ends."
+"Time for the JVM to write the archive when it ends [s]."
 
 
 def find_archive(java: str) -> Path:
-    """Where the archive is for the Java that tells `java` of itself, whether it was made or not."""
+    """Return the path of the archive for the Java version `java`; the file need not exist."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "roamcast"
     spark = version("pyspark")
     jars = Path(sys.prefix) if "SPARK_HOME" not in os.environ else Path(os.environ["SPARK_HOME"])
@@ -31,7 +31,7 @@ def find_archive(java: str) -> Path:
 
 
 def make_archive() -> Path:
-    """Make the archive, if there is none, by a session that does what campaigns do; where it is."""
+    """Return the path of the archive; if it does not exist, write it by a session like those of campaigns."""
     from roamcast.pipeline.spark.session import check_java, open_session
 
     archive = find_archive(check_java())
@@ -49,7 +49,7 @@ def make_archive() -> Path:
 
 
 def exercise(spark: SparkSession) -> None:
-    """Use what campaigns use: files, Python in Arrow, and the very jobs that summarise and judge."""
+    """Load the classes that campaigns use: files, Python with Arrow, and the stages summarise and judge."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -72,7 +72,7 @@ def exercise(spark: SparkSession) -> None:
 
 
 def _generate_campaign() -> dict[str, list[dict[str, Any]]]:
-    """The tables of a campaign of two protocols, two seeds and a claim."""
+    """Return the tables of a campaign of two protocols, two seeds and a claim."""
     from roamcast.metrics.declarations import METRICS
 
     points = [

@@ -1,4 +1,4 @@
-"""What the executors of a cluster have, and what they lack, for campaigns to run there."""
+"""Examination of a cluster: whether its executors have what campaigns need."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ from roamcast.pipeline.spark.session import is_remote
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_LOOKS_PER_SLOT = 3
-"Enough that hardly an executor is missed; one that is, is told."
+_TASKS_PER_SLOT = 3
+"Number of tasks per slot, so that nearly every executor gets one; executors without a task are reported."
 
 
 @dataclass(frozen=True)
 class ExecutorInfo:
-    """What one executor's Python tells of itself."""
+    """The description of an executor, from its Python process."""
 
     host: str
     address: str
     process: int
-    "Of its JVM."
+    "Process id of its JVM."
     python: str
     roamcast: str
-    "The version of the code; empty if there is none."
+    "The version of its code; empty if Roamcast is not installed."
     kernel: str
-    "What is wrong with the compiled kernel; empty if nothing is."
+    "The problem of the compiled kernel; empty if there is none."
     memory: int
-    "Bytes that its machine has."
+    "Memory of its machine [B]."
     free: int
-    "Bytes that are free there now."
+    "Free memory of its machine [B]."
     store: str
-    "What is wrong with the campaign's folder; empty if nothing is."
+    "The problem of the campaign's folder; empty if there is none."
 
 
 @dataclass(frozen=True)
 class ClusterReport:
-    """What was found."""
+    """The result of an examination."""
 
     executors: list[ExecutorInfo]
     missed: int
-    "Executors that are registered and did not answer."
+    "Registered executors that did not answer."
     ours: str
     "The version of the code here."
     python: str
 
     def lacks(self) -> list[str]:
-        """What is missing where, a line each."""
+        """Return a line for each problem, with the executor."""
         lines = []
         for each in self.executors:
             where = f"{each.host} ({each.address})"
@@ -79,14 +79,14 @@ class ClusterReport:
         return lines
 
     def record(self) -> dict[str, Any]:
-        """The same for programs."""
+        """Return the result for `--json`."""
         return asdict(self) | {"lacks": self.lacks()}
 
 
 def examine(
     spark: SparkSession, store: Path | None = None, say: Callable[[str], object] = lambda _: None
 ) -> ClusterReport:
-    """Look at every executor; with a `store`, whether it is the same folder there."""
+    """Examine every executor; with a `store`, also whether it sees the same folder."""
     import platform
 
     await_executors(spark, say)
@@ -95,15 +95,15 @@ def examine(
         store.mkdir(parents=True, exist_ok=True)
         marker = store / f".seen-by-{os.getpid()}"
         marker.touch()
-    count = _LOOKS_PER_SLOT * count_slots(spark)
+    count = _TASKS_PER_SLOT * count_slots(spark)
     try:
         with format_error("looking at its executors"):
             asked = spark.range(0, count, 1, count)
-            told = asked.mapInArrow(_looking(str(marker or "")), "told string").toArrow()
+            rows = asked.mapInArrow(_examination(str(marker or "")), "found string").toArrow()
     finally:
         if marker is not None:
             marker.unlink(missing_ok=True)
-    answers = map(json.loads, told["told"].to_pylist())
+    answers = map(json.loads, rows["found"].to_pylist())
     rows = {(answer["host"], answer["address"], answer["process"]): answer for answer in answers}
     found = [ExecutorInfo(**rows[key]) for key in sorted(rows)]
     registered = len(found)
@@ -112,8 +112,8 @@ def examine(
     return ClusterReport(found, max(registered - len(found), 0), package_version(), platform.python_version())
 
 
-def _looking(marker: str) -> Callable[..., Iterator[pa.RecordBatch]]:
-    """What a task tells; it travels by value, since there may be no Roamcast where it runs."""
+def _examination(marker: str) -> Callable[..., Iterator[pa.RecordBatch]]:
+    """Return the function of a task; it is pickled by value, because an executor may lack Roamcast."""
 
     def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import json
@@ -151,7 +151,7 @@ def _looking(marker: str) -> Callable[..., Iterator[pa.RecordBatch]]:
             seen = f"may not write to {os.path.dirname(marker)}"  # noqa: PTH120
         page = os.sysconf("SC_PAGE_SIZE")
         host = socket.gethostname()
-        told = {
+        found = {
             "host": host,
             "address": os.environ.get("SPARK_LOCAL_IP") or find_address(host),
             "process": parent(parent(os.getpid())),
@@ -164,6 +164,6 @@ def _looking(marker: str) -> Callable[..., Iterator[pa.RecordBatch]]:
         }
         for _ in batches:
             time.sleep(0.1)  # so that one executor does not answer for all
-        yield pa.RecordBatch.from_pydict({"told": [json.dumps(told)]})
+        yield pa.RecordBatch.from_pydict({"found": [json.dumps(found)]})
 
     return look

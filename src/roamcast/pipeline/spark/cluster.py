@@ -1,4 +1,4 @@
-"""Where Spark runs: here, on a cluster or behind a Spark Connect server; and where it can call back."""
+"""Where Spark runs: on this machine, on a cluster or behind a Spark Connect server."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from roamcast.pipeline.spark.errors import SessionError
 LOOPBACK = "127.0.0.1"
 
 _PATIENCE = 5.0
-"Seconds for a master to take a connection."
+"Time for a master to accept a connection [s]."
 
 _PORTS = {"spark": 7077, "sc": 15002, "k8s": 443}
-"Where a URL names none."
+"Default ports of URLs, by scheme."
 
 
 class WarmUse(Enum):
@@ -29,25 +29,25 @@ class WarmUse(Enum):
     NEVER = "never"
     IF_RUNNING = "if running"
     START = "start"
-    "And starts it if there is none."
+    "Use the warm session; start it if none runs."
     ATTACHED = "attached"
     "`SparkOptions.remote` is its URL."
 
 
 @dataclass(frozen=True)
 class SparkOptions:
-    """What a user says of the Spark that is to do the work."""
+    """The user's choice of the Spark that does the work."""
 
     master: str | None = None
-    "As Spark knows masters; by default all processors here."
+    "The URL of a Spark master; by default all processors of this machine."
     remote: str | None = None
     "The URL of a Spark Connect server, instead of a master."
     conf: dict[str, str] = field(default_factory=dict)
-    "Spark's settings; they win over ours."
+    "Settings of Spark; they override those of Roamcast."
     ui: bool = False
-    "Whether Spark's own pages are served."
+    "Whether Spark's web interface is served."
     event_log: str | None = None
-    "A folder for Spark's log of what happened, which its history server reads."
+    "A folder for Spark's event log, which its history server reads."
     warm: WarmUse = WarmUse.NEVER
     "Whether the warm session is used; without effect with a master or a server."
 
@@ -57,7 +57,7 @@ class SparkOptions:
         return self.remote or self.master or "this machine"
 
     def arguments(self) -> list[str]:
-        """The options that say the same on the command line."""
+        """Return the equivalent options of the command line."""
         words = ["--master", self.master] if self.master else []
         words += ["--remote", self.remote] if self.remote and self.warm is not WarmUse.ATTACHED else []
         words += [word for pair in self.conf.items() for word in ("--conf", "=".join(pair))]
@@ -65,17 +65,17 @@ class SparkOptions:
         return words + (["--event-log", self.event_log] if self.event_log else [])
 
     def settings(self) -> dict[str, str]:
-        """Spark's settings that follow."""
-        told: dict[str, str] = {}
+        """Return the settings of Spark that result from the options."""
+        settings: dict[str, str] = {}
         if self.ui:
-            told["spark.ui.enabled"] = "true"
+            settings["spark.ui.enabled"] = "true"
         if self.event_log:
-            told |= {"spark.eventLog.enabled": "true", "spark.eventLog.dir": self.event_log}
-        return told | self.conf
+            settings |= {"spark.eventLog.enabled": "true", "spark.eventLog.dir": self.event_log}
+        return settings | self.conf
 
 
 def read_settings(pairs: Iterable[str]) -> dict[str, str]:
-    """Spark's settings as the command line gives them, KEY=VALUE."""
+    """Return Spark's settings from the command line, given as KEY=VALUE."""
     found: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -86,12 +86,12 @@ def read_settings(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def is_local(master: str) -> bool:
-    """Whether all of Spark is on this machine, started by us."""
+    """Return whether all of Spark runs on this machine, started by this command."""
     return master.startswith("local")
 
 
 def count_processors(master: str | None) -> int:
-    """How many tasks at a time an embedded session does in this machine's own processes; 0 if it is none."""
+    """Return the number of parallel tasks of an embedded session on this machine; 0 for other masters."""
     if master is None:
         return len(os.sched_getaffinity(0))
     found = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", master)
@@ -101,7 +101,7 @@ def count_processors(master: str | None) -> int:
 
 
 def find_address(master: str) -> str:
-    """The address at which this master's executors can call the driver back."""
+    """Return the address at which the executors of this master can reach the driver."""
     if is_local(master):
         return LOOPBACK
     for host, port in addresses(master) or [("192.0.2.1", 9)]:  # where no host is named: by the default route
@@ -114,12 +114,12 @@ def find_address(master: str) -> str:
 def _route_to(host: str, port: int) -> str:
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
-        probe.connect(address)  # a datagram socket sends nothing until it is told to
+        probe.connect(address)  # a datagram socket sends nothing before its first message
         return str(probe.getsockname()[0])
 
 
 def addresses(url: str) -> list[tuple[str, int]]:
-    """The hosts and ports that the URL of a master or a server names; several masters may stand by."""
+    """Return the hosts and ports in the URL of a server or of one or more masters."""
     scheme = url.partition("://")[0]
     if scheme not in _PORTS:
         return []
@@ -135,7 +135,7 @@ def addresses(url: str) -> list[tuple[str, int]]:
 
 
 def check_reachable(url: str) -> None:
-    """See that somebody answers at `url`, if it names a host; Spark itself takes a minute to notice."""
+    """Raise `SessionError` if nothing listens at the host of `url`; Spark itself takes a minute to notice."""
     troubles = []
     for host, port in addresses(url):
         try:

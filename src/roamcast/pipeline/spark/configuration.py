@@ -1,4 +1,4 @@
-"""The settings of a session: what every one has, what those elsewhere have, and what a server may be told."""
+"""Settings of Spark sessions: of all, of those with remote executors, and those that a server accepts."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from roamcast.pipeline.spark.cluster import LOOPBACK
 from roamcast.pipeline.spark.sizing import driver_memory, java_options, shuffle_partitions
 
 RETRIES = 4
-"How often Spark tries a task whose worker died; an error inside a run is no such death."
+"Number of attempts of a task whose worker died; an error within a run does not end its worker."
 
 REMOTELY = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
 }
-"What of our settings a session of a server may have."
+"The settings that a session of a server may set."
 
 ELSEWHERE = {
     # What went wrong on one executor is tried on another.
@@ -28,11 +28,11 @@ ELSEWHERE = {
     "spark.excludeOnFailure.stage.maxFailedTasksPerExecutor": "3",
     "spark.excludeOnFailure.stage.maxFailedExecutorsPerNode": "1000",
 }
-"Settings for executors that we did not start ourselves."
+"Settings for executors that this command did not start."
 
 
 def defaults(folder: Path, address: str, sharing: str, size: int = 0) -> dict[str, str]:
-    """What every session over `size` bytes of input has, unless the user says otherwise."""
+    """Return the default settings of a session for `size` bytes of input."""
     logging = Path(__file__).with_name("log4j2.properties")
     options = f"-Dlog4j2.configurationFile={logging.as_uri()} {java_options(size)} {sharing}".strip()
     return {
@@ -59,7 +59,7 @@ def defaults(folder: Path, address: str, sharing: str, size: int = 0) -> dict[st
 
 
 def set_environment(address: str, settings: dict[str, str]) -> None:
-    """Let PySpark and its workers find this Python and this address."""
+    """Set the environment variables by which PySpark and its workers find this Python and this address."""
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["PYSPARK_PYTHON"] = settings.get("spark.pyspark.python", sys.executable)
     if address == LOOPBACK:
@@ -70,7 +70,7 @@ def set_environment(address: str, settings: dict[str, str]) -> None:
 
 
 def with_retries(master: str) -> str:
-    """`local[2]` never retries a task whose worker died; `local[2,4]` does."""
+    """Return the master with retries: `local[2]` repeats no task whose worker died, `local[2,4]` does."""
     found = re.fullmatch(r"local\[(\d+|\*)\]", master)
     if master == "local":
         return f"local[1,{RETRIES}]"

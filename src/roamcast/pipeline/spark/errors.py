@@ -1,4 +1,4 @@
-"""What goes wrong with Spark, in one line."""
+"""Errors of Spark as messages of one line."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from roamcast.fingerprint import OTHER_CODE
 
 
 class SessionError(UserError):
-    """Spark cannot start here, or stopped."""
+    """Spark cannot start, or has stopped."""
 
 
 def interrupted(error: BaseException) -> bool:
-    """Whether an error is only what became of Ctrl-C.
+    """Return whether an error is a consequence of Ctrl-C.
 
-    PySpark, interrupted while the JVM answers, asks it once more on its way out and complains of the answer.
+    PySpark, interrupted while it waits for the JVM, sends another request during clean-up and fails on its
+    answer.
     """
     seen: set[int] = set()
     found: BaseException | None = error
@@ -30,23 +31,23 @@ def interrupted(error: BaseException) -> bool:
 
 
 def one_line(error: BaseException) -> str:
-    """The first line of an error that says something; Spark's errors are thousands of characters."""
+    """Return the first informative line of an error; Spark's errors have thousands of characters."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if "Exception:" in line or "Error:" in line or "crashed" in line]
     return (telling or lines or [type(error).__name__])[0][:300]
 
 
 def _is_lost(error: BaseException) -> bool:
-    """Whether a server of Spark Connect does not answer, or has forgotten the session because it is new."""
-    told = f"{type(error).__name__} {error}"
-    return any(word in told for word in ("UNAVAILABLE", "INVALID_HANDLE.SESSION", "RetriesExceeded"))
+    """Return whether a Spark Connect server does not answer, or does not know the session after a restart."""
+    text = f"{type(error).__name__} {error}"
+    return any(word in text for word in ("UNAVAILABLE", "INVALID_HANDLE.SESSION", "RetriesExceeded"))
 
 
 @contextmanager
 def format_error(what: str, keeps: bool = True) -> Iterator[None]:
-    """Tell in one line if Spark fails in the block; an error of our own code stays as it is.
+    """Raise a `SessionError` of one line if Spark fails in the block; errors of Roamcast pass unchanged.
 
-    The line says what to do again, and that finished runs are kept, if the command `keeps` any.
+    The message says which command to repeat and, if the command `keeps` runs, that finished runs are kept.
     """
     from py4j.protocol import Py4JError, Py4JNetworkError
     from pyspark.errors import PySparkException

@@ -1,4 +1,4 @@
-"""Executors: waiting for them with a word to the user, and seeing that they have what runs need."""
+"""Executors: waiting until they register, and starting their workers."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _FIRST_WORD, _NEXT_WORD = 20.0, 60.0
-"Seconds without an executor before the user hears of it, and between further words."
+"Time without an executor until the first message to the user, and between further messages [s]."
 
 _GIVE_UP = 600.0
-"Seconds without an executor before it is given up; a busy cluster may take its time."
+"Time without an executor until the command fails [s]; a busy cluster may need minutes."
 
 
 WARM_SLOTS = "spark.roamcast.slots"
-"The setting by which the server of a warm session tells how many tasks run at a time."
+"The setting by which a warm session publishes its number of parallel tasks."
 
 
 def count_slots(spark: SparkSession) -> int:
-    """How many tasks run at a time."""
+    """Return the number of parallel tasks."""
     if not is_remote(spark):
         return int(spark.sparkContext.defaultParallelism)
     if slots := warm_slots(spark):
@@ -41,24 +41,24 @@ def count_slots(spark: SparkSession) -> int:
 
 
 def embedded(spark: SparkSession) -> bool:
-    """Whether all of Spark's work is done on this machine, by one JVM that this process started."""
+    """Return whether all of Spark is one JVM on this machine that this process started."""
     return not is_remote(spark) and count_processors(spark.sparkContext.master) > 0
 
 
 def warm_slots(spark: SparkSession) -> int:
-    """How many tasks a warm session runs at a time; 0 if the session is another."""
+    """Return the number of parallel tasks of a warm session; 0 for other sessions."""
     return int(spark.conf.get(WARM_SLOTS, "0")) if is_remote(spark) else 0
 
 
 def on_this_machine(spark: SparkSession) -> bool:
-    """Whether all of Spark's work is done on this machine: by an embedded session or by the warm one."""
+    """Return whether all of Spark runs on this machine: as an embedded or as the warm session."""
     return embedded(spark) or warm_slots(spark) > 0
 
 
 def await_executors(
     spark: SparkSession, say: Callable[[str], object] = lambda _: None, patience: float = _GIVE_UP
 ) -> None:
-    """Wait until an executor has registered; `say` hears what to check while there is none."""
+    """Wait until an executor has registered; `say` gets hints what to check meanwhile."""
     if is_remote(spark) or is_local(spark.sparkContext.master):
         return
     context = spark.sparkContext
@@ -68,11 +68,11 @@ def await_executors(
         if context._jsc.sc().isStopped():
             raise SessionError(f"{context.master} has taken this application off; see the master's log")
         waited = monotonic() - began
-        told = _what_to_check(context.master, context.getConf().get("spark.driver.host"), waited)
+        hint = _what_to_check(context.master, context.getConf().get("spark.driver.host"), waited)
         if waited > patience:
-            raise SessionError(told)
+            raise SessionError(hint)
         if waited > word:
-            say(told)
+            say(hint)
             word += _NEXT_WORD
         sleep(0.1)
 
@@ -90,9 +90,9 @@ def warm_up(
     say: Callable[[str], object] = lambda _: None,
     preload: tuple[str, ...] = (),
 ) -> float:
-    """Have every slot's worker up, its keeper importing the simulator and `preload`; the seconds it took.
+    """Start the worker of every slot, which imports the simulator and `preload`; return the time it took [s].
 
-    Raises `SessionError` if an executor has another Roamcast than this process.
+    Raise `SessionError` if an executor has another version of Roamcast than this process.
     """
     from roamcast.pipeline.running.task import SIMULATOR
 
@@ -115,10 +115,9 @@ def warm_up(
 
 
 def one_per_partition(spark: SparkSession, items: Iterable[Any]) -> Any:
-    """A frame with exactly one item a partition, in order, pickled in the column `item`.
+    """Return a DataFrame with exactly one item per partition, in order, pickled in the column `item`.
 
-    By a join with a range, whose partitions are exact: the items travel once to each executor, and nothing
-    is shuffled.
+    It joins the broadcast items with a range, whose partitions are exact, so nothing is shuffled.
     """
     from pyspark.sql import functions
 

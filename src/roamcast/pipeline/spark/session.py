@@ -1,4 +1,4 @@
-"""One Spark session per command: embedded by default, quiet, on loopback, and gone without a trace.
+"""One Spark session per command: by default embedded, on loopback, without log output or leftover files.
 
 A command may use a server instead: one that the user names, or the warm session of this machine.
 """
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def local_master() -> str:
-    """The embedded session, on all the processors that this process may use."""
+    """Return the master of an embedded session on all processors that this process may use."""
     return f"local[{count_processors(None)}]"
 
 
@@ -59,11 +59,12 @@ def open_session(
     size: int = 0,
     say: Callable[[str], object] = warn,
 ) -> Iterator[SparkSession]:
-    """A Spark session that ends with the block, together with every process that it started.
+    """Return a Spark session that ends with the block, together with every process that it started.
 
-    `patience` is for its end, in seconds; with `archive` it leaves its classes there for later sessions. Who
-    is `hasty` does not wait for a session that ends well: a thread does, and Python waits for that. Memory
-    and partitions are those for `size` bytes of input. `say` hears why a warm session is not used.
+    `patience` is the maximum time for its end [s]. With `archive`, it writes its classes there for later
+    sessions. With `hasty`, a thread waits for the end of the session, and Python waits for that thread when
+    it exits. Memory and partitions are chosen for `size` bytes of input. `say` gets the reason if a warm
+    session is not used.
     """
     cluster = where if isinstance(where, SparkOptions) else SparkOptions(where)
     if cluster.warm is not WarmUse.NEVER:
@@ -104,7 +105,7 @@ def open_session(
 
 
 _ending: list[threading.Thread] = []
-"Sessions of hasty users, on their way out."
+"Threads that end the sessions of `hasty` callers."
 
 
 def _stop_and_tidy(spark: SparkSession, patience: float, folder: Path) -> None:
@@ -154,9 +155,9 @@ def _start(
 
 
 def connect(url: str, settings: dict[str, str], *, warm: bool = False) -> SparkSession:
-    """A session with a Spark Connect server; settings that only its start can change are not sent.
+    """Return a session of a Spark Connect server; settings that only its start can change are not sent.
 
-    The server of a `warm` session is on this machine: one that does not answer has ended.
+    The server of a `warm` session is on this machine: if it does not answer, it has ended.
     """
     try:
         check_reachable(url)
@@ -192,7 +193,7 @@ _RETRIES_HERE = 3
 
 
 def _children(parent: int) -> set[int]:
-    """The processes that `parent` started and that still run."""
+    """Return the running child processes of `parent`."""
     found = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
@@ -211,12 +212,12 @@ def _silence_callbacks(context: SparkContext) -> None:
 
 
 def _foreign_session(record: LogRecord) -> bool:
-    """Not Py4J's: it logs a lost connection as the root logger, with a traceback, besides raising it."""
+    """Return False for records of Py4J, which logs a lost connection with a traceback besides raising it."""
     return Path(record.pathname).parent.name != "py4j"
 
 
 def _share_classes(java: str) -> str:
-    """The option that takes classes from the archive, if one was made for this Java."""
+    """Return the JVM option that loads classes from the archive, if one exists for this Java."""
     from roamcast.pipeline.spark.archive import find_archive
 
     archive = find_archive(java)
@@ -224,7 +225,7 @@ def _share_classes(java: str) -> str:
 
 
 def check_java() -> str:
-    """What Java tells of its version; raises `SessionError` if there is none that Spark can use."""
+    """Return the output of `java -version`; raise `SessionError` if there is no Java that Spark can use."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
     remedy = "install Java 17 or later, as with: apt-get install openjdk-17-jre-headless"
@@ -250,7 +251,7 @@ def _reason(error: BaseException, log: Path) -> str:
 
 
 def _stop(spark: SparkSession, patience: float) -> None:
-    """End the session politely if it answers in time, else by killing the JVM; its workers follow."""
+    """Stop the session; if it does not answer in time, kill the JVM, whose workers then end."""
     if is_remote(spark):
         _leave_server(spark, cancel=not patience)
         return
@@ -274,7 +275,7 @@ def _stop(spark: SparkSession, patience: float) -> None:
 
 
 def _leave_server(spark: SparkSession, cancel: bool) -> None:
-    """Release the session of a server, which stays; with `cancel`, its jobs end first."""
+    """Release the session of a server, which keeps running; with `cancel`, end its jobs first."""
 
     def leave() -> None:
         with suppress(Exception):
@@ -290,11 +291,11 @@ def _leave_server(spark: SparkSession, cancel: bool) -> None:
 
 
 _LEAVE = 3.0
-"Seconds for a server to take leave of a session."
+"Time for a server to release a session [s]."
 
 
 def is_remote(spark: SparkSession) -> bool:
-    """Whether a session is with a Spark Connect server, so that there is no SparkContext."""
+    """Return whether a session is one of a Spark Connect server, so that it has no SparkContext."""
     return ".connect." in type(spark).__module__
 
 

@@ -42,14 +42,16 @@ def spread(
     def answer(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch["id"].to_pylist():
-                told = pickle.dumps(work(items[number]))
-                yield pa.RecordBatch.from_arrays([pa.array([number]), pa.array([told])], ["number", "told"])
+                result = pickle.dumps(work(items[number]))
+                yield pa.RecordBatch.from_arrays(
+                    [pa.array([number]), pa.array([result])], ["number", "result"]
+                )
 
     asked = spark.range(0, len(items), 1, len(items))
     with format_error(doing):
-        found = asked.mapInArrow(checked(answer), "number long, told binary").toArrow()
-    told: dict[int, Any] = {
+        found = asked.mapInArrow(checked(answer), "number long, result binary").toArrow()
+    result: dict[int, Any] = {
         number: pickle.loads(each)
-        for number, each in zip(found["number"].to_pylist(), found["told"].to_pylist(), strict=True)
+        for number, each in zip(found["number"].to_pylist(), found["result"].to_pylist(), strict=True)
     }
-    return [told[number] for number in range(len(items))]
+    return [result[number] for number in range(len(items))]

@@ -45,8 +45,8 @@ _used: list[IO[bytes]] = []
 def use_warm(options: SparkOptions, say: Callable[[str], object] = lambda _: None) -> SparkOptions:
     """Return the options that lead to the warm session, if it is to be used and can be; else `options`.
 
-    A session of other code is never used: it is started anew if a session is asked for and nobody uses it,
-    else `say` is told, and the command starts its own Spark.
+    A session with other code is never used: if a warm session is requested and no command uses the old one,
+    it is restarted; otherwise `say` gets a message, and the command starts its own Spark.
     """
     if options.warm is WarmUse.NEVER or options.remote:
         return options

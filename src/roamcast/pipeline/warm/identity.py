@@ -21,5 +21,5 @@ def session_identity() -> str:
     """
     providers = {name: provider_version(name) for name in sorted(installed())}
     environment = {key: value for key, value in os.environ.items() if key.startswith(_ENVIRONMENT)}
-    told = (package_version(), sys.version, sorted(providers.items()), sorted(environment.items()))
-    return hashlib.blake2b(repr(told).encode(), digest_size=8).hexdigest()
+    parts = (package_version(), sys.version, sorted(providers.items()), sorted(environment.items()))
+    return hashlib.blake2b(repr(parts).encode(), digest_size=8).hexdigest()

@@ -1,6 +1,6 @@
 """The runtime folder of the warm session: its record, and locks that end with the processes that hold them.
 
-`alive` is held by the server while it lives, so a record without it is stale, whoever has its id now.
+The server holds `alive` while it runs, so a record without this lock is stale, even if its process id exists.
 `used` is shared by the commands that use the session; the server takes it alone before it ends itself.
 `starting` is held by the command that starts or stops the server.
 """

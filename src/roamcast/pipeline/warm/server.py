@@ -71,10 +71,10 @@ def server_settings(slots: int) -> dict[str, str]:
 
 
 def main() -> None:
-    """Read the order, start the session, write its record, and serve until it is idle or told to stop."""
+    """Read the order, start the session, write its record, and serve until it is idle or gets SIGTERM."""
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=ServerOrder)
-    told = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: told.set())
+    stopping = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     folder = runtime_folder()
@@ -101,7 +101,7 @@ def main() -> None:
                 started=time(),
             )
             write_record(folder, record)
-            serve(spark, folder, order.idle, told)
+            serve(spark, folder, order.idle, stopping)
     finally:
         remove_record(folder)
 
@@ -116,12 +116,12 @@ def connect_service(spark: SparkSession) -> Any:
     return getattr(getattr(package, "SparkConnectService$"), "MODULE$")
 
 
-def serve(spark: SparkSession, folder: Path, idle: float, told: threading.Event) -> None:
-    """Return when nobody has used the session for `idle` seconds, when `told` is set, or without a JVM."""
+def serve(spark: SparkSession, folder: Path, idle: float, stopping: threading.Event) -> None:
+    """Return after `idle` seconds without use, when `stopping` is set, or when the JVM ends."""
     service = connect_service(spark)
     process = spark.sparkContext._gateway.proc
     last = monotonic()
-    while not told.wait(min(_LONGEST_PAUSE, idle / 4)) and process.poll() is None:
+    while not stopping.wait(min(_LONGEST_PAUSE, idle / 4)) and process.poll() is None:
         alone = try_lock(folder, "used")
         if alone is None:
             last = monotonic()

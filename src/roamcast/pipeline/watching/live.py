@@ -87,13 +87,13 @@ class LiveWatcher:
         self.facts = read_live(self.folder)
         self.metrics = dict(evaluate(metric_input(self.facts)))
         run = self.facts.run
-        told = [(name, float(value)) for name, value in self.metrics.items() if value is not None]
+        values = [(name, float(value)) for name, value in self.metrics.items() if value is not None]
         columns: dict[str, Any] = {
-            "network": [run.scenario] * len(told),
-            "protocol": [run.protocol] * len(told),
-            "time": [run.duration] * len(told),
-            "metric": [name for name, _ in told],
-            "value": [value for _, value in told],
+            "network": [run.scenario] * len(values),
+            "protocol": [run.protocol] * len(values),
+            "time": [run.duration] * len(values),
+            "metric": [name for name, _ in values],
+            "value": [value for _, value in values],
         }
         hidden = self.place / ".metrics.parquet"
         self.place.mkdir(exist_ok=True)

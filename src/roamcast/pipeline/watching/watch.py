@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 WATCH_FOLDER = "watch"
 _TRIGGER = "1 second"
-_BETWEEN_LOOKS = 1.0
+_POLL_INTERVAL = 1.0
 "Polling interval [s]."
 
 _ATTEMPTS = 3
@@ -163,7 +163,7 @@ class Watcher:
         pause = Event()
         while query.isActive:
             self.show(self)
-            pause.wait(_BETWEEN_LOOKS)
+            pause.wait(_POLL_INTERVAL)
             if not once:
                 self.refresh_status()
                 if self.finished and self._made == self.measured:

@@ -48,9 +48,9 @@ def tell_limits():
     used = 0
     while used < 20_000:
         used += len(str(time.process_time_ns()))
-    told = {name: resource.getrlimit(kind) for name, kind in kinds.items()}
+    outcome = {name: resource.getrlimit(kind) for name, kind in kinds.items()}
     del hoard
-    yield told | {"group": os.getpgid(0), "pid": os.getpid(), "parent": os.getppid()}
+    yield outcome | {"group": os.getpgid(0), "pid": os.getpid(), "parent": os.getppid()}
     yield {}
 
 
@@ -68,55 +68,55 @@ def left_behind(tmp_path):
 
 def test_what_a_run_forks_ends_with_it_even_if_it_left_its_session(tmp_path, monkeypatch):
     monkeypatch.setenv("ROAMCAST_TEST_FORKED", str(tmp_path))
-    told = execute(task(tmp_path, "daemon"))
-    assert told["status"] == "done", told
+    outcome = execute(task(tmp_path, "daemon"))
+    assert outcome["status"] == "done", outcome
     (forked,) = left_behind(tmp_path)
     assert not alive(forked)
 
 
 def test_a_run_that_hangs_is_ended_with_all_that_it_forked(tmp_path, monkeypatch):
     monkeypatch.setenv("ROAMCAST_TEST_FORKED", str(tmp_path))
-    told = execute(task(tmp_path, "daemon hang", seconds=1.5))
-    assert told["error"] == "took longer than its limit of 1.5 s"
+    outcome = execute(task(tmp_path, "daemon hang", seconds=1.5))
+    assert outcome["error"] == "took longer than its limit of 1.5 s"
     (forked,) = left_behind(tmp_path)
     assert not alive(forked)
 
 
 @pytest.mark.parametrize("how", ["hog", "shared hog", "forked hog"])
 def test_memory_is_limited_whatever_it_is_called(tmp_path, how):
-    told = execute(task(tmp_path, how, seconds=120, memory=200e6))
-    assert (told["status"], told["error"]) == ("failed", "used more memory than its limit")
+    outcome = execute(task(tmp_path, how, seconds=120, memory=200e6))
+    assert (outcome["status"], outcome["error"]) == ("failed", "used more memory than its limit")
 
 
-def test_what_a_run_has_from_a_large_keeper_hides_nothing_that_its_forks_hold(tmp_path):
-    hoard = bytearray(os.urandom(1)) * 900_000_000  # which keeper, run and forks all have
-    told = execute(task(tmp_path, "forked hog", seconds=15, memory=200e6))
-    assert (told["status"], told["error"]) == ("failed", "used more memory than its limit")
+def test_memory_inherited_from_a_large_supervisor_does_not_hide_memory_of_forks(tmp_path):
+    hoard = bytearray(os.urandom(1)) * 900_000_000  # which supervisor, run and forks all have
+    outcome = execute(task(tmp_path, "forked hog", seconds=15, memory=200e6))
+    assert (outcome["status"], outcome["error"]) == ("failed", "used more memory than its limit")
     del hoard
 
 
 def test_a_run_killed_from_outside_is_tried_once_more(tmp_path, monkeypatch):
     monkeypatch.setenv("ROAMCAST_TEST_CALLS", str(tmp_path / "calls"))
     (tmp_path / "calls").mkdir()
-    told = execute(task(tmp_path, "killed once"))
-    assert told["status"] == "done"
+    outcome = execute(task(tmp_path, "killed once"))
+    assert outcome["status"] == "done"
     assert len(list((tmp_path / "calls").iterdir())) == 2
 
 
 def test_a_run_killed_again_and_again_has_failed(tmp_path, monkeypatch):
     monkeypatch.setenv("ROAMCAST_TEST_CALLS", str(tmp_path / "calls"))
     (tmp_path / "calls").mkdir()
-    told = execute(task(tmp_path, "killed always"))
-    assert told["status"] == "failed"
-    assert told["error"] == "its process was killed by SIGKILL, twice; the machine may be out of memory"
+    outcome = execute(task(tmp_path, "killed always"))
+    assert outcome["status"] == "failed"
+    assert outcome["error"] == "its process was killed by SIGKILL, twice; the machine may be out of memory"
     assert len(list((tmp_path / "calls").iterdir())) == 2
 
 
-def test_a_run_whose_keeper_is_killed_is_done_by_the_next_keeper(tmp_path, monkeypatch):
+def test_a_run_whose_supervisor_is_killed_is_repeated_by_the_next_supervisor(tmp_path, monkeypatch):
     monkeypatch.setenv("ROAMCAST_TEST_FORKED", str(tmp_path))
     first = supervisor_of("synthetic_runner:run")
-    told = execute(task(tmp_path, "daemon killing its keeper once"))
-    assert told["status"] == "done"
+    outcome = execute(task(tmp_path, "daemon killing its supervisor once"))
+    assert outcome["status"] == "done"
     assert supervisor_of("synthetic_runner:run") is not first
     assert not any(map(alive, left_behind(tmp_path)))
 
@@ -125,9 +125,9 @@ WORKER = """
     import sys
     from pathlib import Path
     sys.path[:0] = sys.argv[2:]
-    import test_keeper
+    import test_supervisor
     from roamcast.pipeline.running.task import execute
-    execute(test_keeper.task(Path(sys.argv[1]), "daemon hang", seconds=600))
+    execute(test_supervisor.task(Path(sys.argv[1]), "daemon hang", seconds=600))
 """
 
 
@@ -138,33 +138,35 @@ def test_a_worker_that_is_killed_leaves_nothing_behind(tmp_path):
         assert worker.poll() is None
         time.sleep(0.02)
     family = descendants(worker.pid)
-    assert len(family) == 3  # keeper, run, and what it forked
+    assert len(family) == 3  # supervisor, run, and what it forked
     os.kill(worker.pid, signal.SIGKILL)
     worker.wait()
     while any(map(alive, family)):  # what stays is a hang, which the test's own time limit ends
         time.sleep(0.02)
 
 
-def test_a_run_has_nothing_open_but_its_three_streams_and_its_way_to_the_keeper(tmp_path):
+def test_a_run_inherits_only_its_three_streams_and_the_pipe_to_the_supervisor(tmp_path):
     with (tmp_path / "of the worker").open("w"):
-        told = supervisor_of("synthetic_runner:run").run(partial(list_open), 20.0, 300e6)
-    (said,) = told["said"]
-    assert sorted(said["open"])[:3] == [0, 1, 2]
-    assert len(said["open"]) == 5  # and the one by which it looks
+        result = supervisor_of("synthetic_runner:run").run(partial(list_open), 20.0, 300e6)
+    (report,) = result["reports"]
+    assert sorted(report["open"])[:3] == [0, 1, 2]
+    assert len(report["open"]) == 5  # and the descriptor of the listing itself
 
 
 def test_a_run_is_limited_leads_a_group_of_its_own_and_tells_what_it_used():
-    keeper = supervisor_of("synthetic_runner:run")
-    told, after = keeper.run(tell_limits, 20.0, 300e6)["said"]
-    assert told["core"] == [0, 0]
-    assert told["data"][0] == told["data"][1] > 300e6
-    assert told["group"] == told["pid"] and told["parent"] == keeper.pid
-    assert 0 < told["cpu"] < 20 and 50e6 < told["memory"] < 5e9
-    assert after["cpu"] < told["cpu"] and after["memory"] < told["memory"] - 40e6  # each tells its own
+    supervisor = supervisor_of("synthetic_runner:run")
+    outcome, after = supervisor.run(tell_limits, 20.0, 300e6)["reports"]
+    assert outcome["core"] == [0, 0]
+    assert outcome["data"][0] == outcome["data"][1] > 300e6
+    assert outcome["group"] == outcome["pid"] and outcome["parent"] == supervisor.pid
+    assert 0 < outcome["cpu"] < 20 and 50e6 < outcome["memory"] < 5e9
+    assert (
+        after["cpu"] < outcome["cpu"] and after["memory"] < outcome["memory"] - 40e6
+    )  # each reports its own
 
 
 @pytest.mark.parametrize(
-    ("work", "told"),
+    ("work", "outcome"),
     [
         (partial(os._exit, 3), {"died": 0, "code": 3}),
         (os.abort, {"died": signal.SIGABRT, "code": 0}),
@@ -172,8 +174,8 @@ def test_a_run_is_limited_leads_a_group_of_its_own_and_tells_what_it_used():
         (partial(time.sleep, 60), {"limit": "time"}),
     ],
 )
-def test_what_became_of_a_run_that_says_nothing_is_told(work, told):
-    assert supervisor_of("synthetic_runner:run").run(work, 0.5, 300e6) == {"said": []} | told
+def test_a_run_without_reports_has_a_reason(work, outcome):
+    assert supervisor_of("synthetic_runner:run").run(work, 0.5, 300e6) == {"reports": []} | outcome
 
 
 def speak_slowly(*pauses):
@@ -182,10 +184,12 @@ def speak_slowly(*pauses):
         yield {"pause": pause, "word": "x" * 300_000}  # longer than a pipe holds
 
 
-def test_all_that_is_said_arrives_whole_and_each_word_has_the_whole_time():
-    told = supervisor_of("synthetic_runner:run").run(partial(speak_slowly, 0.5, 0.5, 0.5, 60), 1.2, 300e6)
-    assert [said["pause"] for said in told["said"]] == [0.5, 0.5, 0.5] and told["limit"] == "time"
-    assert {said["word"] for said in told["said"]} == {"x" * 300_000}
+def test_long_reports_arrive_complete_and_each_has_the_whole_time_limit():
+    outcome = supervisor_of("synthetic_runner:run").run(partial(speak_slowly, 0.5, 0.5, 0.5, 60), 1.2, 300e6)
+    assert [report["pause"] for report in outcome["reports"]] == [0.5, 0.5, 0.5] and outcome[
+        "limit"
+    ] == "time"
+    assert {report["word"] for report in outcome["reports"]} == {"x" * 300_000}
 
 
 def test_a_process_that_is_gone_holds_nothing_and_one_that_forks_is_counted_once():

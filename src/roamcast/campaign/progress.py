@@ -17,7 +17,7 @@ class _RunRate:
     waiting: int = 0
     size: float = 0.0
     "Total size of the waiting runs [s x nodes]."
-    told: int = 0
+    reported: int = 0
     rates: float = 0.0
     "Sum of wall time per size over the completed runs."
 
@@ -53,12 +53,12 @@ class Progress:
         """The estimated remaining time [s]; None if there is no estimate yet."""
         return None if self.ends is None else max(self.ends - monotonic(), 0.0)
 
-    def update(self, told: Iterable[Mapping[str, Any]], now: float) -> None:
+    def update(self, outcomes: Iterable[Mapping[str, Any]], now: float) -> None:
         """Process outcomes that tasks reported: `run`, `status`, `wall` and `error` of each run.
 
         The cost is proportional to the number of new outcomes, not to the number of runs.
         """
-        for outcome in told:
+        for outcome in outcomes:
             run = self._by_id[outcome["run"]]
             before = self._ended.get(run.id)  # a task that Spark repeats reports twice
             if before is None:
@@ -67,11 +67,12 @@ class Progress:
                 self._note(run, before, -1)
             self._note(run, outcome, 1)
             self._ended[run.id] = outcome
-        known = [pace for pace in self._paces.values() if pace.told]
+        known = [pace for pace in self._paces.values() if pace.reported]
         if known:
-            usual = sum(pace.rates / pace.told for pace in known) / len(known)
+            usual = sum(pace.rates / pace.reported for pace in known) / len(known)
             rest = sum(
-                pace.size * (pace.rates / pace.told if pace.told else usual) for pace in self._paces.values()
+                pace.size * (pace.rates / pace.reported if pace.reported else usual)
+                for pace in self._paces.values()
             )
             waiting = len(self.runs) - len(self._ended)
             self.ends = now + rest / max(min(self.slots, waiting), 1)
@@ -88,7 +89,7 @@ class Progress:
             self.trouble = outcome["error"] if sign > 0 else ""
         if took := outcome.get("wall"):
             pace = self._paces[run.router]
-            pace.told += sign
+            pace.reported += sign
             pace.rates += sign * took / size(run)
 
     def count(self, ended: int, now: float) -> None:

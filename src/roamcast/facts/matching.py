@@ -15,7 +15,10 @@ from roamcast.facts.tables import FactsError, RunManifest
 def event_types(run: RunManifest) -> dict[str, EventType]:
     """Return the event types of a run by name, from its resolved scenario."""
     try:
-        return {name: declare_type(name, told) for name, told in run.resolved["workload"]["types"].items()}
+        return {
+            name: declare_type(name, declaration)
+            for name, declaration in run.resolved["workload"]["types"].items()
+        }
     except KeyError:
         raise FactsError("run.json: the event types (resolved.workload.types) are missing") from None
     except (ContentError, AttributeError) as error:

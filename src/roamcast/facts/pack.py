@@ -43,8 +43,8 @@ def pack(about: str, tables: Mapping[str, pa.Table]) -> bytes:
         with pa.ipc.new_stream(sink, plain.schema) as stream:
             stream.write_table(plain)
         parts[name] = sink.getvalue().to_pybytes()
-    told = {"rows": rows, "bytes": {name: len(part) for name, part in parts.items()}}
-    return b"".join([json.dumps(told).encode(), b"\n", *parts.values()])
+    header = {"rows": rows, "bytes": {name: len(part) for name, part in parts.items()}}
+    return b"".join([json.dumps(header).encode(), b"\n", *parts.values()])
 
 
 def unpack(content: bytes) -> FactsPack:

@@ -130,8 +130,8 @@ class Facts:
     def digests(self) -> dict[str, str]:
         """Return a SHA-256 of each table and of run.json, independent of the Parquet writer."""
         about = msgspec.to_builtins(self.run)
-        told = {key: value for key, value in about.items() if key not in CODE_DEPENDENT_KEYS}
-        digests = {"run": hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()}
+        content = {key: value for key, value in about.items() if key not in CODE_DEPENDENT_KEYS}
+        digests = {"run": hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()}
         for name in TABLES:
             hashed = hashlib.sha256()
             for column in self.tables[name].columns:

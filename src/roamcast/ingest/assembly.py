@@ -31,7 +31,7 @@ class AssembledRun(NamedTuple):
     notes: list[str]
 
 
-def assemble(path: str, rows: Iterable[TraceRecord | BadLine], told: TraceDescription) -> AssembledRun:
+def assemble(path: str, rows: Iterable[TraceRecord | BadLine], description: TraceDescription) -> AssembledRun:
     """Return the facts of the trace at `path`; `rows` are its parsed lines in file order."""
     records: list[TraceRecord] = []
     bad: list[BadLine] = []
@@ -46,7 +46,11 @@ def assemble(path: str, rows: Iterable[TraceRecord | BadLine], told: TraceDescri
     check(path, tally.lines, tally.bad, bad[0] if bad else None)
     published = number(records)
     present = sorted(tally.present)
-    moves = read_moves(told.movement, tally.nodes) if told.movement else find_moves(records, tally.nodes)
+    moves = (
+        read_moves(description.movement, tally.nodes)
+        if description.movement
+        else find_moves(records, tally.nodes)
+    )
     tables: dict[str, list[tuple[Any, ...]]] = {
         "publications": [
             publication_row(record, published[packet(record)]) for record in _published(records)
@@ -70,16 +74,16 @@ def assemble(path: str, rows: Iterable[TraceRecord | BadLine], told: TraceDescri
     by_node = sorted(records, key=lambda record: (record.node, record.offset))
     sent = [
         (*sending[:5], published.get((sending.uid, sending.packet), -1), *sending[7:])
-        for sending in follow(by_node, told.rates, link_traced=tally.traced("MAC"))
+        for sending in follow(by_node, description.rates, link_traced=tally.traced("MAC"))
     ]
     tables["transmissions"] = sorted(sent, key=lambda row: row[:2])
     tally.unsent = max(tally.handed - len(sent), 0)
     legs = trace_legs(moves, tally.end) if moves is not None else TABLES["legs"].empty_table()
     facts = Facts(
-        tally.run(path, told),
+        tally.run(path, description),
         {name: legs if name == "legs" else from_rows(name, tables.get(name, [])) for name in TABLES},
     )
-    return AssembledRun(facts, bad, tally.notes(told, moved=moves is not None))
+    return AssembledRun(facts, bad, tally.notes(description, moved=moves is not None))
 
 
 def check(path: str, lines: int, bad: int, first: BadLine | None) -> None:

@@ -83,7 +83,7 @@ class TraceCounts:
         """Return whether the trace contains lines of `layer`."""
         return any(key[1] == layer for key in self.counts)
 
-    def run(self, path: str, told: TraceDescription) -> RunManifest:
+    def run(self, path: str, description: TraceDescription) -> RunManifest:
         """Return the manifest of the run; unknown settings keep their defaults."""
         frames: Counter[str] = Counter()
         drops: Counter[str] = Counter()
@@ -105,19 +105,19 @@ class TraceCounts:
             scenario=name_run(path),
             protocol=protocol,
             parameters={},
-            seed=told.seed,
+            seed=description.seed,
             version=f"ns-2, read by roamcast {__version__}",
             nodes=self.nodes,
             duration=self.end,
-            warmup=told.warmup,
-            range=told.range,
+            warmup=description.warmup,
+            range=description.range,
             frames=dict(sorted(frames.items())),
             drops=dict(sorted(drops.items())),
             events_processed=self.lines,
             kinds=kinds,
         )
 
-    def notes(self, told: TraceDescription, *, moved: bool) -> list[str]:
+    def notes(self, description: TraceDescription, *, moved: bool) -> list[str]:
         """Return one sentence for each piece of information that the trace lacks."""
         notes = []
         if self.bad:

@@ -43,7 +43,7 @@ class IngestedRun(NamedTuple):
 
 
 def ingest_runs(
-    spark: SparkSession, folders: dict[str, Path], told: TraceDescription
+    spark: SparkSession, folders: dict[str, Path], description: TraceDescription
 ) -> tuple[list[IngestedRun], list[dict[str, Any]]]:
     """Write the facts of each trace (by path) to its folder; return the runs and the bad lines."""
     from pyspark import StorageLevel
@@ -56,7 +56,7 @@ def ingest_runs(
         for path, tally in tallies.items():
             mine = [BadLine(row["offset"], row["why"], row["text"]) for row in bad if row["file"] == path]
             check(path, tally.lines, tally.bad, mine[0] if mine else None)
-        return _write_all(rows.where("bad is null"), folders, tallies, told), bad
+        return _write_all(rows.where("bad is null"), folders, tallies, description), bad
     finally:
         rows.unpersist()
 
@@ -96,7 +96,10 @@ def _count(rows: DataFrame, folders: dict[str, Path]) -> dict[str, TraceCounts]:
 
 
 def _write_all(
-    records: DataFrame, folders: dict[str, Path], tallies: dict[str, TraceCounts], told: TraceDescription
+    records: DataFrame,
+    folders: dict[str, Path],
+    tallies: dict[str, TraceCounts],
+    description: TraceDescription,
 ) -> list[IngestedRun]:
     from pyspark.sql import functions as f
 
@@ -116,7 +119,7 @@ def _write_all(
         "deliveries": (got, ["offset"]),
         "drops": (_identify(_drops(records), known), ["offset"]),
         "transmissions": (
-            _identify(_sent(records, tallies, told), known),
+            _identify(_sent(records, tallies, description), known),
             ["time", "node", "number"],
         ),
     }
@@ -127,7 +130,7 @@ def _write_all(
     for name, (frame, order) in rows.items():
         for row in _write(frame, name, order, places).collect():
             written[row["file"], name] = row["rows"]
-    moves = _collect_moves(records, tallies, told)
+    moves = _collect_moves(records, tallies, description)
     made = []
     for path, folder in folders.items():
         tally = tallies[path]
@@ -136,9 +139,11 @@ def _write_all(
         tables = {name: TABLES[name].empty_table() for name in TABLES if (path, name) not in written}
         if movement is not None:
             tables["legs"] = trace_legs(movement, tally.end)
-        Facts(tally.run(path, told), tables).write(folder)
+        Facts(tally.run(path, description), tables).write(folder)
         made.append(
-            IngestedRun(path, folder, tally.notes(told, moved=movement is not None), tally.lines, tally.bad)
+            IngestedRun(
+                path, folder, tally.notes(description, moved=movement is not None), tally.lines, tally.bad
+            )
         )
     return made
 
@@ -258,9 +263,9 @@ def _drops(records: DataFrame) -> DataFrame:
     return _map(records.where("event = 'd'"), work, pa.schema([_FILE, _OFFSET, *_PACKET, *columns]))
 
 
-def _sent(records: DataFrame, tallies: dict[str, TraceCounts], told: TraceDescription) -> DataFrame:
+def _sent(records: DataFrame, tallies: dict[str, TraceCounts], description: TraceDescription) -> DataFrame:
     traced = {path: tally.traced("MAC") for path, tally in tallies.items()}
-    rates = told.rates
+    rates = description.rates
 
     def work(rows: Iterator[tuple[str, TraceRecord, dict[str, Any]]]) -> Iterator[tuple[Any, ...]]:
         number = 0
@@ -292,13 +297,13 @@ def _by_file(
 
 
 def _collect_moves(
-    records: DataFrame, tallies: dict[str, TraceCounts], told: TraceDescription
+    records: DataFrame, tallies: dict[str, TraceCounts], description: TraceDescription
 ) -> dict[str, Any]:
     """Return the movement of each run, from the first position of each node and its movement lines."""
     from pyspark.sql import functions as f
 
-    if told.movement:
-        return {path: read_moves(told.movement, tally.nodes) for path, tally in tallies.items()}
+    if description.movement:
+        return {path: read_moves(description.movement, tally.nodes) for path, tally in tallies.items()}
     first = records.where("x is not null").groupBy("file", "node").agg(f.min("offset").alias("offset"))
     places = (
         records.join(first, ["file", "node", "offset"]).unionByName(records.where("event = 'M'")).distinct()

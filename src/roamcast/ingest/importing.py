@@ -73,7 +73,7 @@ def check_output(out: Path, question: Mapping[str, Any], *, replace: bool) -> No
 
 def import_traces(
     files: list[str],
-    told: TraceDescription,
+    description: TraceDescription,
     out: Path,
     session: Callable[[], AbstractContextManager[SparkSession]],
     *,
@@ -86,7 +86,7 @@ def import_traces(
         from roamcast.ingest.distributed import ingest_runs
 
         with session() as started:
-            made, bad = ingest_runs(started, folders, told)
+            made, bad = ingest_runs(started, folders, description)
         runs = [
             {
                 "file": run.path,
@@ -100,7 +100,7 @@ def import_traces(
     else:
         runs, bad = [], []
         for path, folder in folders.items():
-            found = assemble(path, read(find("ns2trace"), FilePart(path)), told)
+            found = assemble(path, read(find("ns2trace"), FilePart(path)), description)
             found.facts.write(folder)
             lines = found.facts.run.events_processed
             runs.append(
@@ -204,7 +204,7 @@ def write_bad_lines(bad: list[dict[str, Any]], out: Path) -> None:
         pq.write_table(pa.Table.from_pylist(bad[:_SHOWN_BAD], BAD), target)
 
 
-def conclude(out: Path, question: Mapping[str, Any], told: Mapping[str, Any]) -> None:
+def conclude(out: Path, question: Mapping[str, Any], result: Mapping[str, Any]) -> None:
     """Write the sources, settings and summary of an import; this marks the folder as complete."""
-    text = json.dumps({"question": question, **told}, indent=2)
+    text = json.dumps({"question": question, **result}, indent=2)
     (out / ABOUT_FILE).write_text(f"{text}\n", encoding="utf-8")

@@ -92,11 +92,11 @@ def open_file(facts: StorageUrl, table: str, batch: Batch) -> pa.NativeFile:
 
     Without this check, a flipped bit in a column's name would look like a missing column.
     """
-    place, told = table_file(facts, table, batch.name), batch.files[table]
+    place, recorded = table_file(facts, table, batch.name), batch.files[table]
     file = place.open()
-    if told.footer:
-        file.seek(max(file.size() - told.footer_size, 0))
-        if hashlib.blake2b(file.read(), digest_size=16).hexdigest() != told.footer:
+    if recorded.footer:
+        file.seek(max(file.size() - recorded.footer_size, 0))
+        if hashlib.blake2b(file.read(), digest_size=16).hexdigest() != recorded.footer:
             file.close()
             raise OSError(errno.EIO, "the footer does not match its digest", str(place))
         file.seek(0)

@@ -211,8 +211,13 @@ def statistics(metadata: pq.FileMetaData, schema: pa.Schema, unordered: Collecti
         ):
             least[name] = min(low for low, _ in ranges)
             greatest[name] = max(high for _, high in ranges)
-    told = {"numRecords": metadata.num_rows, "minValues": least, "maxValues": greatest, "nullCount": nulls}
-    return json.dumps(told, separators=(",", ":"))
+    statistics = {
+        "numRecords": metadata.num_rows,
+        "minValues": least,
+        "maxValues": greatest,
+        "nullCount": nulls,
+    }
+    return json.dumps(statistics, separators=(",", ":"))
 
 
 def _is_short(value: Any) -> bool:

@@ -34,7 +34,7 @@ CHECK_PAGES = {"parquet.page.verify-checksum.enabled": "true"}
 
 def read_parquet(spark: SparkSession, schema: StructType, files: Iterable[str | Path]) -> DataFrame:
     """Return Parquet files as a DataFrame; verify page checksums, and take names of files literally."""
-    # Spark takes a percent sign for itself, not for an escape, and brackets for a pattern unless it is told.
+    # Spark takes a percent sign literally, not as an escape, and unescaped brackets as a pattern.
     urls = [f"file://{file.absolute()}" if isinstance(file, Path) else file for file in files]
     return spark.read.schema(schema).options(**CHECK_PAGES).option("__globPaths__", "false").parquet(*urls)
 

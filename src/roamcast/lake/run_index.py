@@ -27,8 +27,8 @@ class RunIndex:
 
     def __init__(self, opened: pq.ParquetFile) -> None:
         sizes = [opened.metadata.row_group(group).num_rows for group in range(opened.num_row_groups)]
-        told = (opened.metadata.metadata or {}).get(INDEX_KEY)
-        counts = _decode(told) if told is not None else list(_count_runs(opened))
+        index = (opened.metadata.metadata or {}).get(INDEX_KEY)
+        counts = _decode(index) if index is not None else list(_count_runs(opened))
         self.groups: list[list[RowSlice]] = [[] for _ in sizes]
         "The slices of each row group."
         self.runs: dict[str, list[RowSlice]] = {}
@@ -43,8 +43,8 @@ def encode_index(counts: Iterable[tuple[str, int]]) -> bytes:
     return "\n".join(f"{run} {count}" for run, count in counts).encode()
 
 
-def _decode(told: bytes) -> list[tuple[str, int]]:
-    lines = (line.rpartition(" ") for line in told.decode().split("\n"))
+def _decode(index: bytes) -> list[tuple[str, int]]:
+    lines = (line.rpartition(" ") for line in index.decode().split("\n"))
     return [(run, int(count)) for run, _, count in lines]
 
 

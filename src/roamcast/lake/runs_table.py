@@ -185,10 +185,10 @@ class RunsTable:
         table = delta.open_table(self.place)
         if table is None or first >= end:
             return {}
-        told = table.history(int(table.version()) + 1 - first)
+        history = table.history(int(table.version()) + 1 - first)
         return {
             each["version"]: list(each.get(_BROUGHT, ()))
-            for each in sorted(told, key=lambda each: each["version"])
+            for each in sorted(history, key=lambda each: each["version"])
             if first <= each["version"] < end
         }
 
@@ -246,9 +246,9 @@ class RunsTable:
         rows = [{"run": run} | msgspec.structs.asdict(batch.runs[run]) for run in order]
         table = pa.Table.from_pylist(rows, RUNS.with_metadata({_FILES: msgspec.json.encode(batch.files)}))
         sink = pa.BufferOutputStream()
-        told: list[pq.FileMetaData] = []
+        metadata: list[pq.FileMetaData] = []
         with pq.ParquetWriter(
-            sink, table.schema, compression="zstd", write_page_checksum=True, metadata_collector=told
+            sink, table.schema, compression="zstd", write_page_checksum=True, metadata_collector=metadata
         ) as writer:
             writer.write_table(table)
         content = sink.getvalue().to_pybytes()
@@ -256,7 +256,7 @@ class RunsTable:
         name = f"{batch.name}-{digest}.parquet"
         self.place.make_folder()
         (self.place / name).write(content)
-        return name, TableFile(len(content), len(rows), digest, stats=delta.statistics(told[0], RUNS))
+        return name, TableFile(len(content), len(rows), digest, stats=delta.statistics(metadata[0], RUNS))
 
     def _read_batch(self, name: str) -> Batch:
         """Return the batch in a file of `runs`, or raise FileNotFoundError or `LakeError`."""

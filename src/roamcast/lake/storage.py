@@ -174,11 +174,11 @@ class StorageUrl:
         try:
             yield
         except OSError as error:
-            _, mark, told = str(error).partition("AWS Error ")
+            _, mark, message = str(error).partition("AWS Error ")
             if not mark:
                 raise
             raise StorageUnreachable(
-                f"{self}: the store reports {' '.join(told.split())[:200]}; check AWS_ENDPOINT_URL, "
+                f"{self}: the store reports {' '.join(message.split())[:200]}; check AWS_ENDPOINT_URL, "
                 "AWS_REGION, the credentials and the network"
             ) from None
 
@@ -201,8 +201,8 @@ class StorageUrl:
 def _look(entries: Any) -> Iterator[tuple[str, FileInfo]]:
     for entry in entries:
         with suppress(FileNotFoundError):  # removed during the scan
-            told = entry.stat()
-            yield entry.name, FileInfo(told.st_size, entry.is_dir(), time() - told.st_mtime)
+            status = entry.stat()
+            yield entry.name, FileInfo(status.st_size, entry.is_dir(), time() - status.st_mtime)
 
 
 def _inside(path: str) -> str:
@@ -219,8 +219,8 @@ def _connect(scheme: str, host: str) -> fs.FileSystem:
         name, _, port = host.partition(":")
         return fs.HadoopFileSystem(name or "default", int(port or 0))
     except (OSError, ValueError) as error:
-        told = str(error).splitlines()[0]
-        raise StorageError(f"{scheme}://{host}: cannot be reached: {told}") from None
+        reason = str(error).splitlines()[0]
+        raise StorageError(f"{scheme}://{host}: cannot be reached: {reason}") from None
 
 
 def _replace(path: Path, content: bytes | pa.Buffer, synced: bool) -> None:

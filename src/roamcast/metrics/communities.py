@@ -44,8 +44,8 @@ def _follow(of: MetricInput) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.in
     """Return the times of changes from the warm-up on [s], and the counts of communities and orphans."""
     table = of.source.read("states", *READS["states"])
     names = np.asarray(table["name"].to_pylist(), object)
-    told = names == STATE
-    time, node, value = (table[name].to_numpy()[told] for name in ("time", "node", "value"))
+    chosen = names == STATE
+    time, node, value = (table[name].to_numpy()[chosen] for name in ("time", "node", "value"))
     order = np.lexsort((value, node, time))
     belongs: dict[int, float] = {}
     sizes: Counter[float] = Counter()

@@ -40,9 +40,9 @@ class CommunitySnapshot:
 
 def community_snapshot(facts: Facts, title: str, moment: float | None = None) -> CommunitySnapshot | None:
     """Return the communities at `moment` [s], by default halfway from the warm-up to the end, or None."""
-    run, told = facts.run, facts["states"]
+    run, states = facts.run, facts["states"]
     now = (run.warmup + run.duration) / 2 if moment is None else moment
-    rows = zip(*(told[name].to_pylist() for name in ("time", "node", "value", "name")), strict=True)
+    rows = zip(*(states[name].to_pylist() for name in ("time", "node", "value", "name")), strict=True)
     said = sorted((time, node, value) for time, node, value, name in rows if name == STATE and time <= now)
     belongs = {node: int(value) for _, node, value in said}
     return (

@@ -17,10 +17,10 @@ Reals = npt.NDArray[np.float64]
 Longs = npt.NDArray[np.int64]
 
 DELAYS = np.logspace(-3, 3, 73)
-"The delays at which the share of deliveries is told [s]."
+"The delays for which the share of deliveries is computed [s]."
 
 BINS = 40
-"Equal parts of a run's duration for which delivery, load and connectivity are told."
+"Number of equal parts of a run for which delivery, load and connectivity are computed."
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "publications": ("publication", "time"),

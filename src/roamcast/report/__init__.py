@@ -1,1 +1,1 @@
-"""Figures, claims and the page that shows them."""
+"""Results of campaigns for people: answers, figures, verdicts, and the HTML page."""

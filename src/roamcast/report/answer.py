@@ -1,4 +1,4 @@
-"""Which protocol serves a scenario best, in words: the answer that a comparison is asked for.
+"""The answer to a comparison in words: which protocol serves a scenario best.
 
 The goal decides, by default delivery. If delivery rates are equivalent within two percentage points, the
 protocol with fewer messages per delivery wins. The answer names a best protocol only if it is significantly
@@ -29,19 +29,19 @@ _RATE, _COST = "delivery_rate", "messages_per_delivery"
 
 @dataclass(frozen=True)
 class Answer:
-    """The protocol that serves best, if one does, and why."""
+    """The best protocol, if there is one, and the sentences that explain it."""
 
     best: str | None
     ties: list[str] = field(default_factory=list)
-    "Those that may be best, where more than one may."
+    "The protocols that may be best, if there are several."
     undecided: bool = False
-    "Whether the seeds are too few, or spread too widely, to tell."
+    "Whether there are too few seeds, or their spread is too wide, for a decision."
     sentences: list[str] = field(default_factory=list)
-    "The answer first, then what speaks against it."
+    "The answer, then reservations."
 
 
 def answer(result: CampaignResult, place: Place, protocols: list[str]) -> Answer:
-    """The answer at one point of a sweep, by the campaign's goal."""
+    """Return the answer at one point of a sweep, by the campaign's goal."""
     rates = {p: row for p in protocols if (row := result.values.get((*place, p, _RATE)))}
     goal = GOALS[result.campaign.goal]
     if refusal := _no_answer(result, place, protocols, rates):
@@ -60,7 +60,7 @@ def answer(result: CampaignResult, place: Place, protocols: list[str]) -> Answer
 def _no_answer(
     result: CampaignResult, place: Place, protocols: list[str], rates: dict[str, Row]
 ) -> Answer | None:
-    """Why nobody can be best, if nobody can."""
+    """Return the reason why no protocol can be best; None if one can."""
     undecided = False
     if not rates:
         measured = any(key[:2] == place for key in result.values)
@@ -93,7 +93,7 @@ def _one_best(
 
 
 def _weigh_delivery(result: CampaignResult, place: Place, best: str, rates: dict[str, Row]) -> list[str]:
-    """What the best protocol by another goal delivers, if another delivers significantly more."""
+    """Return a sentence if another protocol delivers significantly more than the best one by another goal."""
     most = find_leaders(result, place, _RATE, list(rates))
     if not most or best in most or best not in rates:
         return []
@@ -103,7 +103,7 @@ def _weigh_delivery(result: CampaignResult, place: Place, best: str, rates: dict
 def _cheapest(
     result: CampaignResult, place: Place, protocols: list[str], leaders: list[str], rates: dict[str, Row]
 ) -> Answer:
-    """Of several that deliver alike, the one that needs the fewest messages, if that is sure."""
+    """Return the protocol with significantly fewest messages among those of equivalent delivery, if any."""
     cheapest = find_leaders(result, place, _COST, leaders)
     if len(cheapest) != 1:
         told = f"{join_names(leaders)} serve this scenario equally well: they deliver the same to two points"
@@ -123,7 +123,7 @@ def _cheapest(
 
 
 def _headline(result: CampaignResult, place: Place, protocols: list[str], best: str, goal: Goal) -> list[str]:
-    """Who is best: in how many seeds no other is better, the median seed, and the means."""
+    """Return the headline: the best protocol, in how many seeds no other is better, median and means."""
     values = {p: result.by_seed(*place, p, goal.metric) for p in protocols}
     own = values[best]
     if goal.metric == _RATE:
@@ -180,7 +180,7 @@ def _cannot_tell(
 
 
 def _alike(result: CampaignResult, place: Place, leaders: list[str]) -> bool:
-    """Whether the intervals leave no room for a difference in delivery that matters."""
+    """Return whether the intervals exclude a relevant difference in delivery."""
     pairs = list(combinations(leaders, 2))
     gaps = [find_gap(result, place, _RATE, pair, len(pairs)) for pair in pairs]
     return all(gap is not None and abs(gap.mean) + gap.half <= ALIKE for gap in gaps)

@@ -1,4 +1,4 @@
-"""What changed between two campaigns, on the terminal."""
+"""Differences between two campaigns, printed on the terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_SHOWN = 40
 
 
 def show_changes(found: CampaignChanges, console: Console) -> None:
-    """Show the significant changes as a table, and count the rest."""
+    """Print the significant changes as a table, and the number of the others."""
     from rich.table import Table
 
     sure = [change for change in found.changes if change.significant]

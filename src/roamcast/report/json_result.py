@@ -1,4 +1,4 @@
-"""A campaign's result for programs: what the terminal tells, as plain values for JSON."""
+"""The result of a campaign as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OF_CHECK = (
 
 
 def to_record(result: CampaignResult, report: object) -> dict[str, Any]:
-    """Everything that a program may want to know of a campaign without reading its tables."""
+    """Return all results of a campaign that a program may need without reading its tables."""
     found: dict[str, Any] = {
         "title": result.campaign.title,
         "quick": bool(result.notes.get("quick")),
@@ -40,7 +40,7 @@ def to_record(result: CampaignResult, report: object) -> dict[str, Any]:
 
 
 def _points(result: CampaignResult) -> list[dict[str, Any]]:
-    """Each metric of each protocol at each point, over seeds; with the answer where protocols compete."""
+    """Return the metrics of each protocol at each point over seeds, with the answer if protocols compete."""
     values: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     for (sweep, point, protocol, metric), row in result.values.items():
         metrics = values.setdefault((sweep, point), {}).setdefault(protocol, {})

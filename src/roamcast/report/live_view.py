@@ -1,4 +1,4 @@
-"""A campaign while it is watched, on a terminal: how far it is, and verdicts or numbers so far."""
+"""The view of a watched campaign on a terminal: progress, and verdicts or metrics so far."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WIDTH = 40
 
 
 def describe(watcher: Watcher) -> str:
-    """How far a campaign is, in a line."""
+    """Return the progress of a campaign as one line."""
     survey, total = watcher.survey, len(watcher.plan.runs)
     waiting = len(survey.staged) + len(survey.done.keys() - watcher.measured)
     parts = [f"{len(watcher.measured)} of {total} runs so far"]
@@ -34,7 +34,7 @@ def describe(watcher: Watcher) -> str:
 
 
 def draw(watcher: Watcher, result: CampaignResult | None) -> RenderableType:
-    """The campaign as it is now."""
+    """Return the present state of the campaign for the terminal."""
     parts: list[RenderableType] = [
         Text(watcher.campaign.title, style="bold"),
         ProgressBar(total=len(watcher.plan.runs), completed=len(watcher.measured), width=_WIDTH),
@@ -52,7 +52,7 @@ def draw(watcher: Watcher, result: CampaignResult | None) -> RenderableType:
 
 
 def _claims(result: CampaignResult) -> Table:
-    """A line for each claim."""
+    """Return a line for each claim."""
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
     for judged in result.claims:
         table.add_row(

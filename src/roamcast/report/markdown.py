@@ -1,4 +1,4 @@
-"""A campaign's result as a page of documentation, with its figures beside it."""
+"""The result of a campaign as a documentation page, with its figures in a folder beside it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from roamcast.report.result import CampaignResult, JudgedClaim, warn
 
 
 def write_markdown(result: CampaignResult, file: Path) -> None:
-    """Write `file`, and the figures into a folder of its name; or its claims under all readings."""
+    """Write the page (with readings: claims under all of them), and its figures into a folder beside it."""
     if result.notes.get("readings"):
         file.write_text(readings_markdown(result), encoding="utf-8")
         return
@@ -28,7 +28,7 @@ def write_markdown(result: CampaignResult, file: Path) -> None:
 
 
 def make_markdown(result: CampaignResult, figures: str) -> str:
-    """The page's text; `figures` is the folder of its figures."""
+    """Return the text of the page; `figures` is the folder of its figures."""
     campaign = result.campaign
     lines = [f"# {campaign.title}", ""]
     lines += [f"{campaign.paper}.", ""] if campaign.paper else []
@@ -74,7 +74,7 @@ def make_markdown(result: CampaignResult, figures: str) -> str:
 
 
 def _protocols(result: CampaignResult) -> list[str]:
-    """What each label stands for, where labels are more than names of protocols."""
+    """Return the table of labels with their protocols, if labels differ from the names of protocols."""
     variants = result.campaign.protocols
     if all(variant.profile is None and not variant.parameters for variant in variants.values()):
         return []

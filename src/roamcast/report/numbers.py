@@ -1,4 +1,4 @@
-"""Numbers as a person reads them, with as many places as they deserve, and with their intervals.
+"""Formatting of numbers with their intervals.
 
 One notation everywhere: brackets are a 95 % confidence interval, `97.7 [95.1, 98.9] %`; parentheses are the
 least and the most of fewer than five seeds, `97.7 (95.1 to 98.9) %`. Thousands are not separated in them,
@@ -13,11 +13,11 @@ from typing import Any
 Row = dict[str, Any]
 
 FEW = 5
-"With fewer seeds no interval is told: the seeds themselves are shown."
+"With fewer seeds no interval is shown, but the range of the seeds."
 
 
 def short(value: float | None) -> str:
-    """A number with three digits, or whole."""
+    """Return a number with three significant digits, or as an integer."""
     if value is None:
         return "-"
     if value == round(value) and abs(value) < 1e15:
@@ -26,7 +26,7 @@ def short(value: float | None) -> str:
 
 
 def format_interval(value: float, lower: float, upper: float, factor: float = 1.0, unit: str = "") -> str:
-    """A number with its 95 % interval, to two digits of its shorter side: `97.7 [95.1, 98.9] %`."""
+    """Return a number with its 95 % interval, to two digits of the shorter side: `97.7 [95.1, 98.9] %`."""
     number, low, high = (each * factor for each in (value, lower, upper))
     places = _places(number, low, high)
     told = [f"{round(each, places):.{max(places, 0)}f}" for each in (number, low, high)]
@@ -34,7 +34,7 @@ def format_interval(value: float, lower: float, upper: float, factor: float = 1.
 
 
 def format_estimate(row: Row, value: str = "mean", factor: float = 1.0, unit: str = "") -> str:
-    """A row's number with its interval in brackets; with few seeds, with their range in parentheses."""
+    """Return the number of a row with its interval; with few seeds, with their range in parentheses."""
     number = row[value]
     if number is None:
         return "-"
@@ -48,19 +48,19 @@ def format_estimate(row: Row, value: str = "mean", factor: float = 1.0, unit: st
 
 
 def _around(row: Row) -> tuple[float, float] | None:
-    """The ends of a row's interval, or the least and the most of few seeds; None where there are none."""
+    """Return the ends of a row's interval, or the range of few seeds; None if there are none."""
     names = ("least", "most") if row["count"] < FEW else ("lower", "upper")
     lower, upper = (row[name] for name in names)
     return None if row["count"] < 2 or lower is None or upper is None else (lower, upper)
 
 
 def percent(row: Row) -> str:
-    """A share as a person says it."""
+    """Return a share as per cent."""
     return format_estimate(row, factor=100.0, unit="%") if row["mean"] is not None else "-"
 
 
 def _places(number: float, low: float, high: float) -> int:
-    """Places after the point (before it if negative) that show two digits of the interval's shorter side.
+    """Return the decimal places that show two digits of the shorter side (negative: before the point).
 
     Not more than three digits of the longer side; of a number without interval three digits.
     """
@@ -71,10 +71,10 @@ def _places(number: float, low: float, high: float) -> int:
 
 
 def _order(size: float) -> int:
-    """The power of ten of a size; rounding must not make 0.01 a smaller one."""
+    """Return the decimal exponent of a number, rounded so that 0.01 does not become 0.001."""
     return floor(log10(size * (1 + 1e-9)))
 
 
 def join_names(names: list[str], last: str = "and") -> str:
-    """Names as a sentence lists them."""
+    """Return names as an enumeration in a sentence."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"

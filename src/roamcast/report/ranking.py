@@ -1,4 +1,4 @@
-"""Which protocol is best at what, and which others may be as good.
+"""Ranking of protocols by a metric: which one is best, and which others may be equally good.
 
 The protocols that may be best are found by elimination: of all pairs of those that are left, the most
 significant one is tested at 5 % divided by the number of pairs; if it passes, the worse of the two is out. So
@@ -24,26 +24,26 @@ from roamcast.report.result import CampaignResult
 from roamcast.results.intervals import CONFIDENCE, difference_interval, p_value
 
 Place = tuple[str, str]
-"A sweep, and a point of it."
+"A sweep and one of its points."
 
 SIDE_BY_SIDE = (
     *("delivery_rate", "delivery_rate_reachable", "delay_common", "delay_mean", "delay_p95"),
     *("messages", "messages_per_delivery", "airtime", "airtime_per_delivery", "energy"),
 )
-"The metrics that a comparison shows."
+"The metrics in the table of a comparison."
 
 ALIKE = 0.02
-"Delivery rates whose difference surely is no larger are taken for equal."
+"Delivery rates are equivalent if the interval of their difference lies within this bound."
 
 HEADLINES = ("delivery_rate", "delay_common", "messages_per_delivery")
-"The metrics that its picture shows."
+"The metrics in the figure of a comparison."
 
 _OF_DELIVERED = frozenset(("delay_mean", "delay_p50", "delay_p90", "delay_p95", "delay_p99", "delay_max"))
-"Delays of what each protocol delivered itself: nobody is best at them, because the pairs are not the same."
+"Delays over each protocol's own deliveries: no protocol is best at them, because the pairs differ."
 
 
 class MetricGap(NamedTuple):
-    """How much more one protocol has of a metric than another, seed by seed, ± half of its interval."""
+    """The difference of a metric between two protocols over common seeds, ± half of its interval."""
 
     mean: float
     half: float
@@ -52,7 +52,7 @@ class MetricGap(NamedTuple):
 def rank(
     result: CampaignResult, place: Place, metric: str, protocols: list[str]
 ) -> dict[str, tuple[str, str]]:
-    """For each protocol with a value: the value in words, and `best`, `tie` (several may be best) or nothing.
+    """Return value and mark of each protocol with a value: `best`, `tie` (several may be best) or "".
 
     Nobody is best alone, with few seeds, or without delivering anything.
     """
@@ -63,7 +63,7 @@ def rank(
 
 
 def find_leaders(result: CampaignResult, place: Place, metric: str, protocols: list[str]) -> list[str]:
-    """The protocols that may be best at `metric`; empty if nobody can be best."""
+    """Return the protocols that may be best at `metric`; empty if none can be best."""
     if metric in _OF_DELIVERED and len(protocols) > 1:
         return []
     means = {
@@ -84,7 +84,7 @@ def find_leaders(result: CampaignResult, place: Place, metric: str, protocols: l
 
 
 def eliminate(candidates: list[str], chances: Mapping[tuple[str, str], float]) -> list[str]:
-    """The candidates that may be best; `chances` has the p-value of each pair, the better one first."""
+    """Return the candidates that may be best; `chances` has the p-value of each pair, better one first."""
     left = list(candidates)
     while len(left) > 1:
         pairs = [pair for pair in chances if pair[0] in left and pair[1] in left]
@@ -96,7 +96,7 @@ def eliminate(candidates: list[str], chances: Mapping[tuple[str, str], float]) -
 
 
 def _chance(result: CampaignResult, place: Place, metric: str, pair: tuple[str, str], sign: int) -> float:
-    """The p-value of the hypothesis that the first of `pair`, whose mean is better, is not."""
+    """Return the p-value of the hypothesis that the first of `pair`, with the better mean, is not better."""
     found = find_differences(result, place, metric, pair)
     if found is None or sign * found.mean > 0:
         return 1.0
@@ -106,7 +106,7 @@ def _chance(result: CampaignResult, place: Place, metric: str, pair: tuple[str, 
 def find_differences(
     result: CampaignResult, place: Place, metric: str, pair: tuple[str, str]
 ) -> PairedDifferences | None:
-    """The differences by which two protocols are compared; None with fewer than two seeds.
+    """Return the paired differences of two protocols; None with fewer than two seeds.
 
     Amounts above zero are compared by the logarithms of their ratios, seed by seed: one bad seed with a
     hundred times the delay widens the interval of the differences until it holds zero, though every seed says
@@ -125,7 +125,7 @@ def find_differences(
 
 
 def _serves(result: CampaignResult, place: Place, protocol: str) -> bool:
-    """Whether it delivers anything; what delivers nothing is best at nothing."""
+    """Return whether the protocol delivers anything; otherwise it is best at nothing."""
     rate = result.values.get((*place, protocol, "delivery_rate"))
     return rate is None or rate["mean"] > 0
 
@@ -137,7 +137,7 @@ def _few(result: CampaignResult, place: Place, protocol: str, metric: str) -> bo
 def find_gap(
     result: CampaignResult, place: Place, metric: str, pair: tuple[str, str], together: int = 1
 ) -> MetricGap | None:
-    """How much more the first of `pair` has; `together` such intervals hold at once (Bonferroni)."""
+    """Return how much more the first of `pair` has; `together` is the number of intervals (Bonferroni)."""
     row = _difference(result, place, metric, pair)
     if row is None or row["deviation"] is None:
         return None
@@ -148,7 +148,7 @@ def find_gap(
 
 
 def _difference(result: CampaignResult, place: Place, metric: str, pair: tuple[str, str]) -> Row | None:
-    """The paired differences of two protocols: the first's number less the second's."""
+    """Return the paired differences of two protocols: the first minus the second."""
     row = result.differences.get((*place, metric, *pair))
     if row is None and (row := result.differences.get((*place, metric, *pair[::-1]))) is not None:
         return row | {"mean": -row["mean"]}

@@ -15,17 +15,17 @@ from roamcast.report.numbers import short
 from roamcast.report.result import CampaignResult, JudgedClaim
 
 MOST_DECIDING = 2
-"Choices that are looked at together for what decides a claim."
+"Maximum number of choices that are combined to explain a verdict."
 
 
 @dataclass(frozen=True)
 class ClaimReadings:
-    """A claim with its verdict under each combination, and the choices by which the verdicts differ."""
+    """A claim with its verdict under each combination, and the choices that decide the verdict."""
 
     name: str
     claim: Claim
     judged: list[JudgedClaim]
-    "By combination."
+    "The judged claim by combination."
     deciding: tuple[str, ...] | None
     "The readings by which decided verdicts differ; empty if none do, None if no one or two alone do."
     readings: dict[str, Reading]
@@ -33,7 +33,7 @@ class ClaimReadings:
 
     @property
     def answer(self) -> str:
-        """Under which readings it holds, in words."""
+        """Return under which readings the claim holds, in words."""
         verdicts = Counter(judged.verdict for judged in self.judged)
         count = len(self.judged)
         if verdicts[HELD] == count:
@@ -47,7 +47,7 @@ class ClaimReadings:
 
     @property
     def decided_by(self) -> str:
-        """What decides it, in words."""
+        """Return which choices decide the claim, in words."""
         verdicts = {judged.verdict for judged in self.judged}
         if len(verdicts) == 1:
             return "nothing: all readings agree"
@@ -59,7 +59,7 @@ class ClaimReadings:
         return f"{told}, where decided" if UNDECIDED in verdicts else told
 
     def _where_held(self) -> list[str]:
-        """The alternatives of what decides under which it holds."""
+        """Return the alternatives of the deciding choices under which the claim holds."""
         assert self.deciding, "asked only where something decides"
         found: dict[str, None] = {}
         for combination, judged in zip(self.combinations, self.judged, strict=True):
@@ -70,13 +70,13 @@ class ClaimReadings:
 
     @property
     def marks(self) -> list[str]:
-        """The verdict under each combination as a mark; in brackets, if undecided, where our number lies."""
+        """Return the verdict under each combination as a mark; for an undecided one, where the value lies."""
         marks = {HELD: "+", NOT_HELD: "-", NOT_JUDGED: "?"}
         return [marks.get(judged.verdict) or ("(+)" if judged.inside else "(-)") for judged in self.judged]
 
     @property
     def numbers(self) -> list[str]:
-        """Our number under each combination; the least and the most where there are several checks."""
+        """Return the value under each combination; the range if there are several checks."""
         told = []
         for judged in self.judged:
             values = [check["ours"] for check in judged.checks if check["ours"] is not None]
@@ -86,7 +86,7 @@ class ClaimReadings:
 
 
 def judge_readings(result: CampaignResult) -> list[ClaimReadings]:
-    """Every claim of a campaign that was judged under its readings, in the file's order."""
+    """Return every claim of a campaign that was judged under its readings, in the order of the file."""
     campaign = result.campaign
     rows = choose(campaign.readings, campaign.design)
     by_name = {judged.name: judged for judged in result.claims}
@@ -100,7 +100,7 @@ def judge_readings(result: CampaignResult) -> list[ClaimReadings]:
 
 
 def decide(rows: Sequence[Combination], judged: Sequence[JudgedClaim]) -> tuple[str, ...] | None:
-    """The fewest readings by whose alternatives the verdicts can be told apart, if they can be told.
+    """Return the fewest readings whose alternatives determine the verdict; None if no one or two do.
 
     Undecided verdicts are left aside.
     """
@@ -128,6 +128,6 @@ def _deciding_choices(rows: Sequence[Combination], verdicts: Sequence[str]) -> t
 
 
 def describe_combination(readings: dict[str, Reading], combination: Combination) -> str:
-    """A combination in words: what is not the default."""
+    """Return a combination in words: the choices that differ from the default."""
     changed = changes(readings, combination)
     return ", ".join(f"{name} {chosen}" for name, chosen in changed.items()) or "the defaults"

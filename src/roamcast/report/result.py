@@ -1,4 +1,4 @@
-"""The result of a campaign as a report tells it: its tables, read once, and its claims with verdicts."""
+"""The result of a campaign for reports: its tables, read once, and its claims with verdicts."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim, its checks with our numbers, and the verdict."""
+    """A claim with its checks, their values and the verdict."""
 
     name: str
     claim: Claim
     checks: list[Row]
     so_far: bool = False
-    "Whether runs are still to come that may decide otherwise."
+    "Whether further runs may change the verdict."
 
     @property
     def verdict(self) -> str:
-        """`held`, `not held`, `undecided` (some interval reaches across its bound) or `not judged`.
+        """Return `held`, `not held`, `undecided` (an interval contains its bound) or `not judged`.
 
         Every check must hold for the claim to hold; one that does not hold refutes it.
         """
@@ -47,25 +47,25 @@ class JudgedClaim:
 
     @property
     def inside(self) -> bool | None:
-        """Whether our numbers themselves lie within the bounds; None where some are not known."""
+        """Return whether the values lie within the bounds; None if some are unknown."""
         known = [check["inside"] for check in self.checks]
         return None if not known or None in known else all(known)
 
     @property
     def doubt_text(self) -> str:
-        """Why the verdict is no firmer, in parentheses; empty if it is as firm as can be."""
+        """Return the reason why a verdict is not final, in parentheses; empty if it is."""
         if self.verdict == NOT_JUDGED:
             return ""
         return "(few seeds)" if any(check["count"] < FEW for check in self.checks) else ""
 
     @property
     def verdict_text(self) -> str:
-        """The verdict as it may be told now."""
+        """Return the verdict with its reservations."""
         return f"{self.verdict} so far" if self.so_far else self.verdict
 
     @property
     def value_text(self) -> str:
-        """Our number, with its interval; the least and the most where there are several."""
+        """Return the value with its interval; the range if there are several."""
         known = [check for check in self.checks if check["ours"] is not None]
         if not known:
             return "-"
@@ -77,7 +77,7 @@ class JudgedClaim:
 
     @property
     def bounds_text(self) -> str:
-        """What was asked of our number."""
+        """Return the required bounds in words."""
         of = {
             "ordering": "each step ",
             "difference": "difference ",
@@ -95,13 +95,13 @@ class JudgedClaim:
 
     @property
     def failed_checks(self) -> list[str]:
-        """The checks that did not hold, in words."""
+        """Return the checks that did not hold, in words."""
         found = [check for check in self.checks if check["verdict"] == NOT_HELD]
         return [f"{check['tells']}: {format_estimate(check, 'ours')}" for check in found]
 
 
 class CampaignResult:
-    """All that a campaign's folder says; `so_far`: of how many runs, while there are more to come."""
+    """The content of a campaign's folder; `so_far` is the number of measured runs if some are missing."""
 
     def __init__(self, store: ResultsFolder, so_far: int | None = None) -> None:
         self.store = store
@@ -147,7 +147,7 @@ class CampaignResult:
 
     @property
     def claims(self) -> list[JudgedClaim]:
-        """The campaign's claims, judged, in the file's order; none where the verdicts are not of them."""
+        """Return the judged claims in the order of the file; none if the verdicts are of other claims."""
         if "verdicts" in self.stale:
             return []
         judged = judge_claims(self.campaign, self.tables["verdicts"])
@@ -155,12 +155,12 @@ class CampaignResult:
 
     @property
     def marker(self) -> str:
-        """What stands above everything that is told of a part of the runs; empty if it is of all of them."""
+        """Return the heading of results of a part of the runs; empty if all runs are measured."""
         return "" if self.so_far is None else f"{self.so_far} of {len(self.tables['plan'])} runs so far"
 
     @cached_property
     def values(self) -> dict[tuple[str, str, str, str], Row]:
-        """The summary by sweep, point, protocol and metric; with the delay of common deliveries."""
+        """Return the summary by sweep, point, protocol and metric, with the delay of common deliveries."""
         known = {
             (row["sweep"], row["point"], row["protocol"], row["metric"]): row
             for row in self.tables["summary"]
@@ -169,7 +169,7 @@ class CampaignResult:
 
     @cached_property
     def differences(self) -> dict[tuple[str, str, str, str, str], Row]:
-        """The paired differences by sweep, point, metric, protocol, and whose value is taken off."""
+        """Return the paired differences by sweep, point, metric, protocol and subtracted protocol."""
         return {
             (row["sweep"], row["point"], row["metric"], row["protocol"], row["other"]): row
             for row in self.tables["differences"]
@@ -177,7 +177,7 @@ class CampaignResult:
 
     @cached_property
     def _by_seed(self) -> dict[tuple[str, str, str], list[tuple[int, Row]]]:
-        """Seed and metrics of each run, by sweep, point and protocol, in order of seed."""
+        """Return seed and metrics of each run by sweep, point and protocol, in order of seed."""
         measured = {row["run"]: row for row in self.tables["metrics"]}
         found: dict[tuple[str, str, str], list[tuple[int, Row]]] = {}
         for row in sorted(self.tables["points"], key=lambda row: int(row["seed"])):
@@ -187,7 +187,7 @@ class CampaignResult:
         return found
 
     def by_seed(self, sweep: str, point: str, protocol: str, metric: str) -> dict[int, float]:
-        """The values of `metric` at one point, by seed."""
+        """Return the values of `metric` at one point by seed."""
         if metric == DELAY_COMMON.name:
             place = self.curves.at((sweep, point)) if self.curves is not None else None
             runs = place.of(protocol) if place is not None else []
@@ -196,18 +196,18 @@ class CampaignResult:
         return {seed: row[metric] for seed, row in rows if row[metric] is not None}
 
     def counts(self) -> dict[str, int]:
-        """Runs by what became of them."""
+        """Return the number of runs by status."""
         found: dict[str, int] = {}
         for row in self.tables["runs"]:
             found[row["status"]] = found.get(row["status"], 0) + 1
         return found
 
     def failures(self) -> list[tuple[str, str]]:
-        """The run and error of each failure."""
+        """Return the run and error of each failure."""
         return [(row["run"], row["error"]) for row in self.tables["runs"] if row["status"] == "failed"]
 
     def commands(self) -> list[tuple[str, str, str, str]]:
-        """For each point: sweep, settings, protocol, and the command that reproduces its first seed."""
+        """Return for each point: sweep, settings, protocol, and the command that repeats its first seed."""
         command = {row["run"]: row["command"] for row in self.tables["plan"]}
         first: dict[tuple[str, str, str], Row] = {}
         for row in self.tables["points"]:
@@ -230,7 +230,7 @@ _TOLD = ("plan", "points", "runs", "metrics", "summary", "differences", "verdict
 
 
 def judge_claims(campaign: Campaign, verdicts: list[Row]) -> list[JudgedClaim]:
-    """Each claim with its checks."""
+    """Return each claim with its checks."""
     return [
         JudgedClaim(name, claim, [row for row in verdicts if row["claim"] == name])
         for name, claim in campaign.claims.items()
@@ -238,13 +238,13 @@ def judge_claims(campaign: Campaign, verdicts: list[Row]) -> list[JudgedClaim]:
 
 
 def describe_point(point: str, fixed: Mapping[str, Setting] = MappingProxyType({})) -> str:
-    """A point in words, with what its sweep sets at every point."""
+    """Return a point in words, with the settings that its sweep has at every point."""
     settings = dict(fixed) | settings_of(point)
     return ", ".join(f"{key} = {value}" for key, value in settings.items()) or "as the scenario is"
 
 
 def warn(result: CampaignResult) -> str:
-    """What is wrong with a result whose tables are stale, and what to do."""
+    """Return a warning if the tables of a result are stale, with the command that updates them."""
     again = result.notes.get("command") or "roamcast campaign run"
     return (
         "The campaign was changed or interrupted: tables are missing, or were made from something else than "

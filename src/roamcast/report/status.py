@@ -1,4 +1,4 @@
-"""How a campaign stands: what of its plan is done, while it runs and afterwards."""
+"""The status of a campaign: which planned runs are done, during and after it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OF_MANIFEST = ("wall", "cpu", "memory", "rows")
 
 
 class CampaignStatus:
-    """The plan in a campaign's folder, held against what the folder has; reads no facts."""
+    """The plan of a campaign compared with the committed runs; reads no facts."""
 
     def __init__(self, store: ResultsFolder) -> None:
         self.store = store
@@ -24,7 +24,7 @@ class CampaignStatus:
         self.survey = store.survey(row["run"] for row in self.plan)
 
     def record(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the status for `--json`."""
         return {
             "title": self.campaign.title,
             "quick": bool(self.notes.get("quick")),
@@ -39,7 +39,7 @@ class CampaignStatus:
         }
 
     def describe(self) -> str:
-        """For people."""
+        """Return the status as text."""
         now = self.record()
         staged = f" ({now['staged']} more to be committed)" if now["staged"] else ""
         lines = [
@@ -57,7 +57,7 @@ class CampaignStatus:
         return "\n".join(lines)
 
     def runs(self) -> list[dict[str, Any]]:
-        """Each planned run and what became of it."""
+        """Return each planned run with its status."""
         rows = []
         for row in self.plan:
             run, known = row["run"], self.survey

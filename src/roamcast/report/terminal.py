@@ -1,4 +1,4 @@
-"""A campaign's result on a terminal: claims with verdicts, protocols side by side, runs."""
+"""The result of a campaign on a terminal: claims with verdicts, protocols side by side, runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LEGEND_OF_FEW = f"With fewer than {FEW} seeds: the mean, and in parentheses the
 
 
 def show_claims(result: CampaignResult, console: Console) -> None:
-    """Every claim with the paper's figure and section, our number and the verdict."""
+    """Print every claim with the paper's figure and section, our value and the verdict."""
     console.print(f"[bold]{escape(result.campaign.title)}[/]", highlight=False)
     table = Table(box=None, show_header=False, padding=(0, 1, 1, 0))
     table.add_column(no_wrap=True)
@@ -53,7 +53,7 @@ def show_claims(result: CampaignResult, console: Console) -> None:
 
 
 def show_readings(result: CampaignResult, console: Console) -> None:
-    """Every claim with the readings under which it holds, and what decides it."""
+    """Print every claim with the readings under which it holds, and the choices that decide it."""
     console.print(f"[bold]{result.campaign.title}[/]", highlight=False)
     table = Table(box=None, show_header=False, padding=(0, 1, 1, 0))
     for each in judge_readings(result):
@@ -67,7 +67,7 @@ def show_readings(result: CampaignResult, console: Console) -> None:
 
 
 def show_comparison(result: CampaignResult, console: Console) -> None:
-    """The protocols of each point side by side, and the answer."""
+    """Print the protocols of each point side by side, and the answer."""
     for sweep, asked in result.campaign.sweeps.items():
         for point in asked.expand():
             place = (sweep, point_text(point))
@@ -85,7 +85,7 @@ def show_comparison(result: CampaignResult, console: Console) -> None:
 
 
 def side_by_side(result: CampaignResult, place: Place, protocols: list[str], chosen: slice) -> Table:
-    """A table of the `chosen` of the protocols: as many as fit beside each other."""
+    """Return a table of the `chosen` protocols, as many as fit beside each other."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("", max_width=_TITLES - 1)
     shown = protocols[chosen]
@@ -107,13 +107,13 @@ def side_by_side(result: CampaignResult, place: Place, protocols: list[str], cho
 
 
 def _split(number: str) -> tuple[str, str]:
-    """A number, and what is told of its interval, which goes below it in few letters."""
+    """Return a number and its interval separately, for two lines of a narrow column."""
     value, _, around = number.partition(" ")
     return value, around
 
 
 def show_runs(rows: list[dict[str, Any]], console: Console) -> None:
-    """Runs, one a line that can be copied; an error below its run."""
+    """Print one run per line, with its error below."""
     wide = max((len(row["router"]) for row in rows), default=8)
     console.print(f"{'run':20}  {'protocol':{wide}}  {'seed':>6}  {'status':8}  {'cpu (s)':>8}", style="bold")
     for row in rows:

@@ -188,10 +188,10 @@ class ResultsFolder:
     def _made_from(self, table: str) -> dict[str, str]:
         try:
             with self.table_file(table).open() as file:
-                told = pq.read_schema(file).metadata or {}
+                metadata = pq.read_schema(file).metadata or {}
         except (OSError, pa.ArrowException):
             return {}
-        made_from: dict[str, str] = json.loads(told.get(MADE_FROM, b"{}"))
+        made_from: dict[str, str] = json.loads(metadata.get(MADE_FROM, b"{}"))
         return made_from
 
     def _digest_source(self, source: str) -> str:

@@ -41,14 +41,14 @@ def transmissions(
     merged: dict[tuple[int, ...], list[Any]] = {}
     columns = (records[name].tolist() for name in _SENT)
     for time, node, to, datagram, attempts, failed, airtime in zip(*columns, strict=True):
-        told = carried[datagram]
-        key = told.transfer or (datagram,)
+        message = carried[datagram]
+        key = message.transfer or (datagram,)
         found = merged.get(key)
         if found is None:
-            addressed = to if told.to is None else numbers.get(told.to, -1)
-            about = _renumber_publication(told.publication, numbers)
-            told_row = (told.category, told.kind, about, told.size)
-            merged[key] = [time, node, addressed, *told_row, attempts, bool(failed), airtime]
+            addressed = to if message.to is None else numbers.get(message.to, -1)
+            about = _renumber_publication(message.publication, numbers)
+            description = (message.category, message.kind, about, message.size)
+            merged[key] = [time, node, addressed, *description, attempts, bool(failed), airtime]
         else:  # the live link has repeated it
             found[7] = min(found[7] + attempts, np.iinfo(np.int16).max)
             found[8] = bool(failed)
@@ -67,10 +67,10 @@ def lost_frames(
     rows = []
     columns = (records[name].tolist() for name in ("time", "node", "peer", "publication", "cause"))
     for time, node, peer, datagram, code in zip(*columns, strict=True):
-        told, cause = carried[datagram], LINK_CAUSES[code]
+        message, cause = carried[datagram], LINK_CAUSES[code]
         if cause != RETRIED:
-            about = _renumber_publication(told.publication, numbers)
-            rows.append((time, node, peer, told.category, told.kind, about, cause))
+            about = _renumber_publication(message.publication, numbers)
+            rows.append((time, node, peer, message.category, message.kind, about, cause))
     return from_rows("drops", rows)
 
 

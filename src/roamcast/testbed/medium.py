@@ -143,11 +143,11 @@ class Medium:
         """
         for _ in range(DRAIN):
             try:
-                data, told, _, address = source.recvmsg(LONGEST_READ, _ANCILLARY)
+                data, ancillary, _, address = source.recvmsg(LONGEST_READ, _ANCILLARY)
             except BlockingIOError:
                 return
             node = self._numbers.get(address)
-            sent = _timestamp(told) + self._clock - self._start
+            sent = _timestamp(ancillary) + self._clock - self._start
             if node is None or sent < 0:
                 continue
             due = max(sent + INPUT_DELAY, self.world.now())
@@ -193,9 +193,9 @@ _TIMESPEC = struct.Struct("@qq")
 _ANCILLARY = socket.CMSG_SPACE(_TIMESPEC.size)
 
 
-def _timestamp(told: list[tuple[int, int, bytes]]) -> float:
+def _timestamp(ancillary: list[tuple[int, int, bytes]]) -> float:
     """Return when the system received a datagram, on the clock of `time.time`."""
-    for level, kind, data in told:
+    for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == _SO_TIMESTAMPNS and len(data) == _TIMESPEC.size:
             seconds, nanoseconds = _TIMESPEC.unpack(data)
             return float(seconds + nanoseconds / 1e9)

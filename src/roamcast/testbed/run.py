@@ -217,7 +217,7 @@ class Testbed:
         return file.read_text().strip().splitlines()[-1] if file.exists() else f"exit status {status}"
 
     def reports(self) -> list[NodeReport]:
-        """Return what the node processes told."""
+        """Return the reports of the node processes."""
         files = sorted(self.folder.glob("report-*.json"))
         return [msgspec.json.decode(file.read_bytes(), type=NodeReport) for file in files]
 
@@ -260,7 +260,7 @@ class Testbed:
     def _manifest(self, carried: list[Carried]) -> RunManifest:
         scenario = self.scenario
         parameters = scenario.parameters(self.protocol)
-        told = roles(self.protocol)
+        message_roles = roles(self.protocol)
         counters: dict[str, int] = self.medium.world.counters()
         drops: Counter[str] = Counter()
         for report in self.reports():
@@ -280,7 +280,9 @@ class Testbed:
             events_processed=counters["events_processed"],
             resolved=resolve(scenario),
             files=digest_files(scenario),
-            kinds={each.kind: MessageKind(each.category, told.get(each.kind, "")) for each in carried},
+            kinds={
+                each.kind: MessageKind(each.category, message_roles.get(each.kind, "")) for each in carried
+            },
             traits=spell_traits(self._router.traits(parameters)),
         )
 

@@ -27,8 +27,8 @@ def read(piece: FilePart) -> Iterator[TracePosition | BadLine]:
 
 def _parse(offset: int, node: str, words: list[str]) -> Iterator[TracePosition]:
     if len(words) % 3:
-        told = "; it may be movement in three dimensions" if len(words) % 4 == 0 else ""
-        raise LineError(f"{len(words)} numbers; expected triples of time, x and y{told}")
+        hint = "; it may be movement in three dimensions" if len(words) % 4 == 0 else ""
+        raise LineError(f"{len(words)} numbers; expected triples of time, x and y{hint}")
     before = float("-inf")
     for time, x, y in zip(words[::3], words[1::3], words[2::3], strict=True):
         now = real(time, "time")

@@ -65,15 +65,17 @@ def read_csv(piece: FilePart) -> Iterator[TracePosition | BadLine]:
             cells = _cells(text, separator)
             if len(cells) != len(header):
                 raise LineError(f"{len(cells)} cells under {len(header)} columns")
-            told = {name: cells[at].strip() for name, at in columns.items()}
-            degrees = "latitude" in told
+            fields = {name: cells[at].strip() for name, at in columns.items()}
+            degrees = "latitude" in fields
             at = place(
-                told["longitude" if degrees else "x"], told["latitude" if degrees else "y"], degrees=degrees
+                fields["longitude" if degrees else "x"],
+                fields["latitude" if degrees else "y"],
+                degrees=degrees,
             )
-            who = told.get("id", alone)
+            who = fields.get("id", alone)
             if not who:
                 raise LineError("the id is empty")
-            yield TracePosition(offset, who[:200], read_time(told["time"]), **at)
+            yield TracePosition(offset, who[:200], read_time(fields["time"]), **at)
         except LineError as error:
             yield BadLine(offset, str(error), shorten(text))
 

@@ -38,7 +38,7 @@ def read_elements(
     def ended(tag: str) -> None:
         made.append(end(_local(tag), texts.pop(), parser.CurrentLineNumber))
 
-    def told(text: str) -> None:
+    def text_data(text: str) -> None:
         if texts and len(texts[-1]) < 1000:
             texts[-1] += text
 
@@ -46,7 +46,11 @@ def read_elements(
         raise _Refused("a document type: entities are not read")
 
     parser = expat.ParserCreate(namespace_separator="}")
-    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = began, ended, told
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = (
+        began,
+        ended,
+        text_data,
+    )
     parser.StartDoctypeDeclHandler = typed
     with open_binary(piece.path) as file:
         try:

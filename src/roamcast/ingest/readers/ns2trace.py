@@ -170,33 +170,33 @@ def _parse_new(offset: int, words: list[str]) -> TraceRecord | None:
         return None
     if event not in ("s", "r", "f", "d") or len(words) % 2 == 0:
         raise _Misread(f"an event {event[:10]!r} or a tag without a value")
-    told = dict(zip(words[1::2], words[2::2], strict=True))
+    fields = dict(zip(words[1::2], words[2::2], strict=True))
     try:
-        source, port = _address(told.get("-Is", "-1.-1"))
-        target, _ = _address(told.get("-Id", "-1.-1"))
-        kind = told.get("-It", "ARP" if told.get("-P") == "arp" else "")
+        source, port = _address(fields.get("-Is", "-1.-1"))
+        target, _ = _address(fields.get("-Id", "-1.-1"))
+        kind = fields.get("-It", "ARP" if fields.get("-P") == "arp" else "")
         if len(kind) > 40:
             raise _Misread("a packet type of more than 40 characters")
         return TraceRecord(
             offset,
             event,
-            _moment(told["-t"]),
-            _node(told["-Ni"]),
-            told["-Nl"][:8],
-            told["-Nw"][:8],
-            _count(told.get("-Ii", "-1")),
+            _moment(fields["-t"]),
+            _node(fields["-Ni"]),
+            fields["-Nl"][:8],
+            fields["-Nw"][:8],
+            _count(fields.get("-Ii", "-1")),
             kind,
-            told.get("-Pc" if kind == "AODV" else "-Po" if kind == "ARP" else "", "")[:20],
-            _whole(told.get("-Il", "0")),
+            fields.get("-Pc" if kind == "AODV" else "-Po" if kind == "ARP" else "", "")[:20],
+            _whole(fields.get("-Il", "0")),
             source,
             port,
             target,
-            _hexadecimal(told["-Ma"]),
-            _station(told["-Md"]),
-            _station(told["-Ms"]),
-            _node(told["-Hd"]),
-            _real(told["-Nx"]),
-            _real(told["-Ny"]),
+            _hexadecimal(fields["-Ma"]),
+            _station(fields["-Md"]),
+            _station(fields["-Ms"]),
+            _node(fields["-Hd"]),
+            _real(fields["-Nx"]),
+            _real(fields["-Ny"]),
         )
     except KeyError as error:
         raise _Misread(f"no {error.args[0]} in a line of the new format") from None

@@ -1,4 +1,4 @@
-"""Axes in words: what stands on them, in which unit, on which scale."""
+"""Axes of figures: titles, units and scales."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _WORDS = {
     r"mac\.rate": "bit rate",
     r"protocol\.([^.]+)\.(.+)": "{1} of {0}",
 }
-"Keys of scenarios as figures call them."
+"Titles of scenario keys in figures."
 
 _DECADES = 2000
-"Quotient of the ends of a logarithmic axis from which only powers of ten have labels."
+"Ratio of the ends of a logarithmic axis from which only powers of ten are labelled."
 
 LARGE = 10_000
-"From here on numbers on an axis are shortened."
+"Numbers from here on are abbreviated on an axis."
 
 
 def name_key(key: str, values: Iterable[Setting], title: str | None = None, unit: str | None = None) -> str:
-    """What a swept key is called on an axis, with the unit of its values."""
+    """Return the title of a swept key on an axis, with the unit of its values."""
     if title is not None and unit is None:
         return title
     words = title
@@ -53,7 +53,7 @@ def name_key(key: str, values: Iterable[Setting], title: str | None = None, unit
 
 
 def _unit(values: Iterable[Setting]) -> str:
-    """The unit that all values are written in, if there is one."""
+    """Return the common unit of all values, if there is one."""
     units = {
         value.strip().split()[-1] if isinstance(value, str) and " " in value.strip() else ""
         for value in values
@@ -62,18 +62,18 @@ def _unit(values: Iterable[Setting]) -> str:
 
 
 def name_values(metric: Metric, title: str | None = None, unit: str | None = None) -> str:
-    """What a metric is called on an axis, with its unit."""
+    """Return the title of a metric on an axis, with its unit."""
     unit = metric.unit if unit is None else unit
     return f"{title or metric.title}{f' ({unit})' if unit else ''}"
 
 
 def on_log_scale(metric: Metric) -> bool:
-    """Whether a metric is drawn on a logarithmic axis unless a figure says otherwise: delays span decades."""
+    """Return whether a metric has a logarithmic axis by default: delays span decades."""
     return metric.unit == "s" and "delay" in metric.name
 
 
 def fit_values(axis: Axis, metric: Metric, values: Sequence[float], log: bool | None = None) -> None:
-    """Scale an axis for a metric's values: shares from 0 to 1, delays by decades, all else from 0."""
+    """Scale an axis for a metric's values: shares from 0 to 1, delays by decades, others from 0."""
     log = on_log_scale(metric) if log is None else log
     positive = [value for value in values if value > 0]
     if metric.scale == "share":
@@ -90,7 +90,7 @@ def fit_values(axis: Axis, metric: Metric, values: Sequence[float], log: bool | 
 
 
 def short_numbers(axis: Any, highest: float) -> None:
-    """Write 20k and 1.5M where numbers are large: five digits crowd the axis, and powers of ten its title."""
+    """Label an axis with 20k and 1.5M if its numbers are large."""
     from matplotlib.ticker import EngFormatter
 
     if highest >= LARGE:
@@ -117,7 +117,7 @@ def _limit(axis: Any, low: float, high: float) -> None:
 
 
 def is_numeric(values: Iterable[Setting]) -> bool:
-    """Whether all values are numbers, with one unit if any, so that they have places on an axis."""
+    """Return whether all values are numbers with one unit, so that they have positions on an axis."""
     values = list(values)
     try:
         [number(value) for value in values]
@@ -128,7 +128,7 @@ def is_numeric(values: Iterable[Setting]) -> bool:
 
 
 def place_values(values: list[Setting]) -> dict[str, float]:
-    """Where each value stands on the axis: at its number, or in the order given."""
+    """Return the position of each value on the axis: its number, or its rank in the given order."""
     if is_numeric(values):
         return {str(value): number(value) for value in values}
     return {str(value): float(i) for i, value in enumerate(dict.fromkeys(map(str, values)))}

@@ -1,4 +1,4 @@
-"""Communities on the map, as routers said at one moment of a run; orphans are marked."""
+"""Maps of communities, as routers reported them at one moment of a run; orphans are marked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SIZE = (5.2, 5.4)
 
 
 def community_snapshots(result: CampaignResult, figure: str) -> list[CommunitySnapshot]:
-    """Those of a figure about orphans: each protocol at the figure's first point, in its first run."""
+    """Return the snapshots for a figure about orphans: each protocol at the first point, in its first run."""
     shown = result.campaign.figures[figure]
     if not any("orphans" in stack for stack in shown.y):
         return []
@@ -48,7 +48,7 @@ def community_snapshots(result: CampaignResult, figure: str) -> list[CommunitySn
 
 
 def draw_communities(gatherings: Sequence[CommunitySnapshot]) -> str:
-    """The maps side by side, as SVG for a page."""
+    """Return the maps side by side as SVG for a page."""
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE):
@@ -56,7 +56,7 @@ def draw_communities(gatherings: Sequence[CommunitySnapshot]) -> str:
 
 
 def save_communities(gatherings: Sequence[CommunitySnapshot], file: Path) -> None:
-    """The maps as a file of their own, in the format that its name asks for."""
+    """Write the maps to a file, in the format of its suffix."""
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE):

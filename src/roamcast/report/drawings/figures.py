@@ -57,11 +57,11 @@ STYLE: dict[Any, Any] = {
 }
 
 PANEL = (4.4, 3.5)
-"Inches of a panel on a page."
+"Size of a panel on a page [inches]."
 COLUMN = (3.5, 2.8)
-"Inches of a panel in a column of a journal."
+"Size of a panel in a column of a journal [inches]."
 PANEL_FRAME = (0.165, 0.345, 0.805, 0.605)
-"Where the plot stands in each panel, so that plots of neighbouring panels are of one size."
+"Position of the plot in each panel, so that plots of neighbouring panels have one size."
 
 
 class FigurePanel(NamedTuple):
@@ -73,7 +73,7 @@ class FigurePanel(NamedTuple):
 
 
 class FigurePanels:
-    """One figure of a campaign, ready to be drawn panel by panel."""
+    """A figure of a campaign that can be drawn panel by panel."""
 
     def __init__(self, result: CampaignResult, name: str) -> None:
         self.result = result
@@ -88,7 +88,7 @@ class FigurePanels:
         self.panels = [(row, stack) for row in self.rows for stack in self.figure.y]
 
     def draw(self) -> Drawing:
-        """All panels side by side."""
+        """Return all panels side by side."""
         import matplotlib as mpl
 
         with mpl.rc_context(STYLE):
@@ -99,7 +99,7 @@ class FigurePanels:
             return drawing
 
     def save(self, file: Path) -> None:
-        """All panels side by side, in the format that the file's name asks for."""
+        """Write all panels side by side to a file, in the format of its suffix."""
         import matplotlib as mpl
 
         with mpl.rc_context(STYLE):
@@ -241,7 +241,7 @@ class FigurePanels:
     def _series(
         self, points: list[dict[str, Setting]]
     ) -> list[tuple[str, list[tuple[dict[str, Setting], str]]]]:
-        """Title of each line, and its points with their protocols."""
+        """Return the title of each line, and its points with their protocols."""
         if self.figure.series == "protocol":
             titles = {
                 label: self.result.campaign.protocols[label].title or label for label in self.sweep.protocols
@@ -257,7 +257,7 @@ class FigurePanels:
 
 
 def _ends(row: Row) -> tuple[float, float]:
-    """How far a row's interval reaches below and above its mean; not at all with few seeds."""
+    """Return how far a row's interval extends below and above its mean; 0 with few seeds."""
     if row["count"] < FEW or row["half"] is None:
         return 0.0, 0.0
     return row["mean"] - row["lower"], row["upper"] - row["mean"]
@@ -269,7 +269,7 @@ def canvas(
     size: tuple[float, float] = PANEL,
     frame: tuple[float, float, float, float] | None = None,
 ) -> tuple[Drawing, Any]:
-    """A drawing with `rows` x `columns` panels of `size` inches; plots fill them, or stand in `frame`."""
+    """Return a drawing with `rows` x `columns` panels of `size` inches; plots fill them or their `frame`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Drawing
 
@@ -310,14 +310,14 @@ def save_drawing(drawing: Drawing, file: Path) -> None:
 
 
 def svg_text(drawing: Drawing) -> str:
-    """A drawing as SVG for a page."""
+    """Return a drawing as SVG for a page."""
     sink = io.StringIO()
     drawing.savefig(sink, format="svg", metadata={"Date": None})
     return embed_svg(sink.getvalue())
 
 
 def embed_svg(text: str) -> str:
-    """The text of an SVG file as an element of a page."""
+    """Return the text of an SVG file as an element of a page."""
     text = text[text.index("<svg") :]
     # The page decides how large it is; the view box keeps its shape.
     return re.sub(r' (width|height)="[^"]*pt"', "", text, count=2)

@@ -1,4 +1,4 @@
-"""Words on a drawing that find room: legends in columns that fit, long titles in two lines, ticks apart."""
+"""Layout of text in drawings: legends in columns that fit, long titles in two lines, separate ticks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _APART = 3.0
-"Points at least between the labels of two ticks."
+"Minimum distance between the labels of two ticks [points]."
 
 
 def add_legend(axes: Axes, title: str = "") -> None:
-    """A legend below the plot, where it covers nothing, in as many columns as the panel has room for."""
+    """Add a legend below the plot, in as many columns as fit the panel."""
     handles, labels = axes.get_legend_handles_labels()
     panel: Any = axes.figure
     panel.get_figure(root=True).draw_without_rendering()  # only then the title of the axis has its place
@@ -37,7 +37,7 @@ def add_legend(axes: Axes, title: str = "") -> None:
 
 
 def fold_label(axes: Axes) -> None:
-    """Break the title of the axis into two lines where the panel is too narrow for one."""
+    """Break the title of the horizontal axis into two lines if the panel is too narrow for one."""
     label, panel = axes.xaxis.label, axes.figure
     words = label.get_text().split()
     if len(words) < 2 or label.get_window_extent().width <= panel.bbox.width:
@@ -47,7 +47,7 @@ def fold_label(axes: Axes) -> None:
 
 
 def fold_y_label(axes: Axes) -> None:
-    """Break the title of the vertical axis into two lines where the plot is too low for one."""
+    """Break the title of the vertical axis into two lines if the plot is too low for one."""
     label = axes.yaxis.label
     words = label.get_text().split()
     if len(words) < 2 or label.get_window_extent().height <= axes.get_window_extent().height * 1.1:
@@ -57,7 +57,7 @@ def fold_y_label(axes: Axes) -> None:
 
 
 def thin_ticks(axes: Axes) -> None:
-    """Leave out the labels of ticks that would touch one already there; the last one stays."""
+    """Remove labels of ticks that would overlap with another one; the last one stays."""
     axis = axes.xaxis
     labels = [label for label in axis.get_ticklabels() if label.get_text() and label.get_visible()]
     apart = _APART * axes.figure.dpi / 72

@@ -1,4 +1,4 @@
-"""The world of a scenario as a map: its groups, zones and publishers, and where everyone came from."""
+"""Maps of scenarios: groups of nodes, zones, publishers and trails."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
     from roamcast.scenario.traces.movement import Legs
 
 MINUTE = 60.0
-"How long the trails are."
+"Duration of the trails [s]."
 
 _INK, _PALE = "#22333b", "#c5ccd1"
 _MOST_TRAILS = 400
-"More would cover each other."
+"Maximum number of trails, which would otherwise cover each other."
 _MOST_RINGS = 6
-"Publishers whose radio range is drawn."
+"Maximum number of publishers whose radio range is drawn."
 
 
 @dataclass(frozen=True)
 class MapData:
-    """What a map shows: who is where at one moment, and how they came there."""
+    """The content of a map: the positions of nodes at one moment, and their trails."""
 
     scenario: Scenario
     moment: float
     trails: dict[int, list[tuple[float, float]]]
-    "Of each node, oldest place first; the last is where it is."
+    "Positions of each node, the oldest first; the last one is the present position."
     publishers: frozenset[int]
 
 
 def make_map_data(
     scenario: Scenario, legs: Legs, publishers: Iterable[int], moment: float | None = None
 ) -> MapData:
-    """The ground at `moment`; by default a minute after the warm-up."""
+    """Return the content of a map at `moment`; by default a minute after the warm-up."""
     now = min(scenario.warmup + MINUTE if moment is None else moment, scenario.duration)
     began = max(now - MINUTE, 0.0)
     trails = {}
@@ -52,7 +52,7 @@ def make_map_data(
 
 
 def draw_map(ground: MapData) -> str:
-    """The map as SVG for a page."""
+    """Return the map as SVG for a page."""
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE):
@@ -60,7 +60,7 @@ def draw_map(ground: MapData) -> str:
 
 
 def save_map(ground: MapData, file: Path) -> None:
-    """The map as a file of its own, in the format that its name asks for."""
+    """Write the map to a file, in the format of its suffix."""
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE):
@@ -68,7 +68,7 @@ def save_map(ground: MapData, file: Path) -> None:
 
 
 def describe_map(ground: MapData) -> str:
-    """What the map shows, in a sentence for those who cannot see it or want to know."""
+    """Return a sentence that describes the map, as its alternative text."""
     scenario = ground.scenario
     groups = ", ".join(f"{group.count} {name}" for name, group in scenario.groups.items())
     zones = f", {len(scenario.content.grid)} numbered zones" if scenario.content.grid else ""

@@ -1,4 +1,4 @@
-"""A comparison as strips: a dot for each seed, and the mean with its interval, a line for each protocol."""
+"""Strip plots of a comparison: a dot per seed, and the mean with its interval, a line per protocol."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 _LONGEST = 22
-"Letters of a label beside a plot."
+"Maximum length of a label beside a plot [characters]."
 
 _SHADES = {"best": COLOURS[0], "tie": COLOURS[0], "": "#5b6770"}
 
 
 def draw_strip_panel(result: CampaignResult, place: Place, metric: str, protocols: list[str]) -> Drawing:
-    """The protocols' seeds and means of `metric` below each other."""
+    """Draw the seeds and means of `metric`, one protocol below the other."""
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE | {"axes.grid.axis": "x"}):
@@ -34,7 +34,7 @@ def draw_strip_panel(result: CampaignResult, place: Place, metric: str, protocol
 
 
 def draw_comparison(result: CampaignResult) -> Drawing:
-    """The headline metrics of the campaign's first point beside each other."""
+    """Draw the headline metrics of the campaign's first point side by side."""
     import matplotlib as mpl
 
     sweep, asked = next(iter(result.campaign.sweeps.items()))
@@ -99,11 +99,11 @@ def _draw_panel(axes: Axes, result: CampaignResult, place: Place, metric: str, p
 
 
 def _shorten(label: str) -> str:
-    """A label that leaves room for the plot."""
+    """Return a label that fits beside the plot."""
     return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _draw_strip(axes: Axes, line: int, values: list[float], colour: str) -> None:
-    """A dot a seed, a little above and below the line in turn so that equal seeds do not hide each other."""
+    """Draw a dot per seed, alternately above and below the line, so that equal seeds stay visible."""
     aside = [line + 0.13 * ((i % 3) - 1) for i in range(len(values))]
     axes.scatter(values, aside, s=20, color=colour, alpha=0.45, linewidth=0, zorder=3)

@@ -1,1 +1,1 @@
-"""The report as one HTML page, part by part."""
+"""The report as one HTML page."""

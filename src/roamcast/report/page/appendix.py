@@ -1,4 +1,4 @@
-"""What a reader needs to trust a report and to repeat it: failures, parameters, commands, versions."""
+"""The appendix of a report: failures, statistics, scenario, parameters, commands and versions."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from roamcast.report.result import CampaignResult
 
 
 def make_appendix(result: CampaignResult) -> str:
-    """Failures, what the numbers rest on, scenario, commands, and what made all this."""
+    """Return the appendix as HTML."""
     parts = (_failures(result), _ground(result), _parameters(result), _commands(result), _made(result))
     return "\n".join(parts)
 
 
 def _ground(result: CampaignResult) -> str:
-    """What the numbers rest on: seeds, intervals, how verdicts are found."""
+    """Return the section on statistics: seeds, intervals, and how verdicts are found."""
     seeds = len(result.campaign.seed_list)
     if seeds == 1:
         told = "Every protocol ran with one seed, which says nothing of how far another would be from it."
@@ -53,7 +53,7 @@ def _ground(result: CampaignResult) -> str:
 
 
 def _rule(result: CampaignResult) -> str:
-    """What decides a comparison, and the deadline if there is one."""
+    """Return the sentence on the goal of a comparison, and on the deadline if there is one."""
     deadline = result.campaign.measure.deadline
     late = "" if deadline is None else f" A delivery later than {short(deadline)} s counts as lost."
     if result.campaign.goal != "delivery":
@@ -120,13 +120,13 @@ def _parameters(result: CampaignResult) -> str:
 
 
 def _range(values: Iterable[float]) -> str:
-    """One number, or from the least to the most where a sweep varies it."""
+    """Return a number, or the range over a sweep."""
     known = sorted(set(values))
     return short(known[0]) if len(known) == 1 else f"{short(known[0])} to {short(known[-1])}"
 
 
 def _list(parameters: dict[str, Any], within: str = "") -> str:
-    """Parameters as a file writes them, in SI units."""
+    """Return parameters in the notation of files, in SI units."""
     parts = []
     for key, value in parameters.items():
         if isinstance(value, dict):

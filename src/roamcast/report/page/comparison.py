@@ -1,4 +1,4 @@
-"""Protocols side by side, as a part of the page: the answer, its picture, the numbers."""
+"""The sections of a report that compare protocols: answer, figures, tables."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def _places(result: CampaignResult) -> list[tuple[Place, list[str]]]:
 
 
 def make_answer(result: CampaignResult) -> str:
-    """The answer to a comparison at one point, to stand at the top; nothing where there are several."""
+    """Return the answer of a comparison with one point, for the top of the page; otherwise an empty text."""
     places = _places(result)
     return _answer(result, *places[0]) if len(places) == 1 and result.values else ""
 
 
 def make_comparisons(result: CampaignResult) -> str:
-    """A section for each point of each sweep."""
+    """Return a section for each point of each sweep."""
     places = _places(result)
     return "".join(_section(result, place, protocols, len(places) > 1) for place, protocols in places)
 
 
 def make_tables(result: CampaignResult) -> str:
-    """The answer and the numbers of each point, without drawings, as a notebook shows them."""
+    """Return the answer and the numbers of each point without drawings, for notebooks."""
     parts = []
     for place, protocols in _places(result):
         where = f"<p>{escape(describe_point(place[1], result.campaign.sweeps[place[0]].set))}</p>"
@@ -76,7 +76,7 @@ def _panels(figures: list[ReportFigure]) -> str:
 
 
 def make_points(result: CampaignResult) -> str:
-    """Who is best at each point of each sweep with several protocols, for a page of figures."""
+    """Return the table of the best protocol at each point, for pages of figures."""
     rows = []
     for place, protocols in _places(result):
         if len(protocols) < 2 or not any(key[:2] == place for key in result.values):

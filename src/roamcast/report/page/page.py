@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else, for a screen, a phone and paper."""
+"""The report as one self-contained HTML file, for screens, phones and paper."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _NO_NETWORK = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 REFRESH = 5
-"Seconds after which a page that is followed is read again."
+"Interval after which a followed page is reloaded [s]."
 
 
 def make_page(result: CampaignResult, ground: MapData | None = None, *, follow: bool = False) -> str:
-    """The whole page; `ground` is the world that its map shows; with `follow` it is looked at again soon."""
+    """Return the page; `ground` is the scenario of its map; with `follow`, the page reloads itself."""
     campaign = result.campaign
     again = f'<meta http-equiv="refresh" content="{REFRESH}">' if follow else ""
     parts = [
@@ -50,7 +50,7 @@ def make_page(result: CampaignResult, ground: MapData | None = None, *, follow: 
 
 
 def _findings(result: CampaignResult) -> list[str]:
-    """What was found: claims under all readings; or figures with their claims; or protocols side by side."""
+    """Return the findings: claims under readings, figures with their claims, or protocols side by side."""
     if result.notes.get("readings"):
         return [make_readings(result)] if not result.stale else []
     figures = [_figure(result, name) for name in result.campaign.figures if result.values]
@@ -90,7 +90,7 @@ def _head(result: CampaignResult) -> str:
 
 
 def _opening(result: CampaignResult, ground: MapData | None) -> str:
-    """The map, and beside it the answer or the sum of the verdicts."""
+    """Return the map, and beside it the answer or the number of verdicts."""
     world = ""
     if ground is not None:
         words = escape(describe_map(ground))
@@ -105,7 +105,7 @@ def _opening(result: CampaignResult, ground: MapData | None) -> str:
 
 
 def _communities(result: CampaignResult, figure: str) -> str:
-    """The communities of a figure about orphans, on the map."""
+    """Return the maps of communities for a figure about orphans."""
     shown = community_snapshots(result, figure)
     if not shown:
         return ""

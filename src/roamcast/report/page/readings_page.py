@@ -1,4 +1,4 @@
-"""Claims x readings as a page of documentation, and as a part of the report."""
+"""Claims under all readings, as a documentation page and as a section of the report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MARKS = (
 
 
 def readings_markdown(result: CampaignResult) -> str:
-    """The page of a campaign that was judged under its readings."""
+    """Return the documentation page of a campaign that was judged under its readings."""
     campaign, counts = result.campaign, result.counts()
     told = judge_readings(result)
     versions = sorted({row["version"] for row in result.tables["plan"]})
@@ -71,7 +71,7 @@ def readings_markdown(result: CampaignResult) -> str:
 
 
 def make_readings(result: CampaignResult) -> str:
-    """Claims x readings as a section of the report."""
+    """Return claims under all readings as a section of the report."""
     told = judge_readings(result)
     rows = told[0].combinations if told else []
     listed = "".join(
@@ -97,7 +97,7 @@ def make_readings(result: CampaignResult) -> str:
 
 
 def _sum_up(told: list[ClaimReadings]) -> str:
-    """How many claims no reading decides, in a sentence."""
+    """Return a sentence with the number of claims that no reading decides."""
     verdicts = [{judged.verdict for judged in each.judged} for each in told]
     always = sum(found == {HELD} for found in verdicts)
     never = sum(HELD not in found for found in verdicts)

@@ -1,4 +1,4 @@
-"""How the report looks: one column on a phone, panels side by side on a screen, ink saved on paper."""
+"""The style sheet of the report: one column on phones, panels side by side on screens, plain on paper."""
 
 STYLE = """
 :root{color-scheme:light dark}

@@ -1,4 +1,4 @@
-"""Claims as a part of the page: the claim, what we asked, our numbers, and the verdict."""
+"""The section of claims: each claim with its bounds, our values and the verdict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORDS = {
 
 
 def claims_of(result: CampaignResult, figure: str | None) -> list[JudgedClaim]:
-    """The claims that belong to a figure: it is named in them or drawn of their sweep; None: to no figure."""
+    """Return the claims of a figure: those that name it or use its sweep; with None, those of no figure."""
     return [judged for judged in result.claims if _figure_of(result, judged.claim) == figure]
 
 
@@ -31,7 +31,7 @@ def _figure_of(result: CampaignResult, claim: Claim) -> str | None:
 
 
 def make_claims(result: CampaignResult, claims: list[JudgedClaim]) -> str:
-    """A table of claims; nothing if there are none."""
+    """Return a table of claims; empty if there are none."""
     if not claims:
         return ""
     kinds = {judged.claim.kind for judged in claims}
@@ -89,7 +89,7 @@ def _row(judged: JudgedClaim, paper: bool) -> str:
 
 
 def _checks(judged: JudgedClaim) -> str:
-    """Each check with its number and verdict, where there are several or where the only one failed."""
+    """Return each check with its value and verdict, if there are several or the only one failed."""
     if len(judged.checks) < 2 and not judged.failed_checks:
         return ""
     rows = "".join(

@@ -4,8 +4,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <optional>
 #include <string>
 
+#include "channel/channel.h"
 #include "world/radio.h"
 #include "world/station.h"
 
@@ -17,13 +19,35 @@ inline double number(nb::dict options, const char* name) { return nb::cast<doubl
 
 inline RadioParameters radio_parameters(nb::dict o) {
     RadioParameters p;
-    p.propagation = nb::cast<std::string>(o["propagation"]) == "friis" ? Propagation::Friis : Propagation::TwoRay;
+    const auto propagation = nb::cast<std::string>(o["propagation"]);
+    p.propagation = propagation == "friis"          ? Propagation::Friis
+                    : propagation == "log-distance" ? Propagation::LogDistance
+                                                    : Propagation::TwoRay;
+    if (p.propagation == Propagation::LogDistance) {
+        p.exponent = number(o, "exponent");
+        p.reference = number(o, "reference");
+        p.reference_loss = number(o, "reference_loss");
+    }
     p.power = number(o, "power");
     p.frequency = number(o, "frequency");
     p.antenna_height = number(o, "antenna_height");
     p.range = number(o, "range");
     p.carrier_sense = number(o, "carrier_sense");
     p.capture = number(o, "capture");
+    return p;
+}
+
+// The options of the channel, if any is set.
+inline std::optional<ChannelParameters> channel_parameters(nb::dict o) {
+    if (!o.contains("channel")) return std::nullopt;
+    const auto options = nb::cast<nb::dict>(o["channel"]);
+    ChannelParameters p;
+    if (options.contains("shadowing")) {
+        const auto shadowing = nb::cast<nb::dict>(options["shadowing"]);
+        p.shadowing = ShadowingParameters{number(shadowing, "sigma"), number(shadowing, "correlation"),
+                                          number(shadowing, "width"), number(shadowing, "height")};
+    }
+    if (options.contains("fading")) p.fading = number(options, "fading");
     return p;
 }
 

@@ -37,7 +37,7 @@ inline constexpr std::int64_t count_mask = (1 << count_bits) - 1;
 class PyWorld final : public RouterHost {
 public:
     PyWorld(nb::dict radio, nb::dict mac, std::uint64_t seed)
-        : world_(radio_parameters(radio), mac_parameters(mac), seed, *this) {}
+        : world_(radio_parameters(radio), channel_parameters(radio), mac_parameters(mac), seed, *this) {}
 
     PyWorld(const PyWorld&) = delete;
     PyWorld& operator=(const PyWorld&) = delete;

@@ -21,7 +21,7 @@ public:
     Crowd(std::uint64_t seed, std::uint32_t rts_threshold)
         : random_(seed, Purpose::Backoff, 1'000'000),
           arp_(seed % 2 == 0),
-          world_(RadioParameters{}, mac(rts_threshold, arp_), seed, *this) {
+          world_(RadioParameters{}, channel(seed), mac(rts_threshold, arp_), seed, *this) {
         Mobility& mobility = world_.mobility();
         for (int i = 0; i < 20; ++i) mobility.add_static({random_.uniform(0, 1500), random_.uniform(0, 1500)});
         for (int i = 0; i < 20; ++i) mobility.add_waypoint({{0, 0, 1500, 1500}, 1, 40, i % 2 * 3.0, i % 3 > 0});
@@ -112,6 +112,15 @@ private:
         MacParameters parameters;
         parameters.rts_threshold = rts_threshold;
         parameters.arp = arp;
+        return parameters;
+    }
+
+    // Of three seeds, one has the plain radio, one shadowing and fading, and one fading alone.
+    static std::optional<ChannelParameters> channel(std::uint64_t seed) {
+        if (seed % 3 == 0) return std::nullopt;
+        ChannelParameters parameters;
+        if (seed % 3 == 1) parameters.shadowing = ShadowingParameters{6, 30, 1500, 1500};
+        parameters.fading = static_cast<double>(seed);
         return parameters;
     }
 

@@ -23,18 +23,20 @@ Time World::airtime(std::uint32_t bytes, double rate) const {
     return plcp + static_cast<Time>(std::llround(static_cast<double>(bytes) * 8 * ticks_per_second / rate));
 }
 
-World::World(const RadioParameters& radio, const MacParameters& mac, std::uint64_t seed, RouterHost& owner)
+World::World(const RadioParameters& radio, const std::optional<ChannelParameters>& channel, const MacParameters& mac,
+             std::uint64_t seed, RouterHost& owner)
     : radio_(radio),
+      channel_(channel ? std::optional<Channel>(std::in_place, radio, *channel, seed) : std::nullopt),
       mac_(mac),
       seed_(seed),
       owner_(owner),
       mobility_(seed),
-      surroundings_(radio_, mobility_),
+      surroundings_(radio_, channel_ ? &*channel_ : nullptr, mobility_),
       rts_airtime_(airtime(rts_bytes, mac.basic_rate)),
       cts_airtime_(airtime(answer_bytes, mac.basic_rate)),
       ack_airtime_(airtime(answer_bytes, mac.basic_rate)),
       eifs_(mac.sifs + mac.difs + airtime(answer_bytes, 1e6)),
-      range_delay_(SpatialIndex::round_up(radio.range * (ticks_per_second / light)) + 1) {}
+      range_delay_(SpatialIndex::round_up((channel_ ? channel_->reach() : radio.range) * (ticks_per_second / light)) + 1) {}
 
 std::uint32_t World::frame_bytes(const Frame& data) const {
     return network_bytes(data.parcel) + data_bytes + plcp_bytes;

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 
+#include "channel/table.h"
+
 namespace roamcast {
 
 constexpr double light = 3e8;  // m/s, as ns-2 has it
 
-enum class Propagation : std::uint8_t { Friis, TwoRay };
+enum class Propagation : std::uint8_t { Friis, TwoRay, LogDistance };
 
 struct RadioParameters {
     Propagation propagation = Propagation::TwoRay;
@@ -16,6 +18,9 @@ struct RadioParameters {
     double antenna_height = 1.5;     // m
     double range = 250;              // m, frames can be decoded up to here
     double carrier_sense = 550;      // m, and sensed up to here
+    double exponent = 3;             // of log-distance path loss
+    double reference = 1;            // m, the distance at which its loss is
+    double reference_loss = 1;       // this many times; 0: as by Friis
     double capture = 10;             // a frame survives a later one that many times weaker; infinity: never
 };
 
@@ -32,23 +37,28 @@ public:
         return squared_distance < crossover_squared_ ? near : far;
     }
 
+    // The same with log-distance path loss, by table, if that is the model.
+    double mean(double squared_distance) const {
+        return propagation_ == Propagation::LogDistance ? log_distance_(squared_distance) : received(squared_distance);
+    }
+
     // How far away a sender of that signal is, in metres; nan if the signal is. What was understood came from within the
     // range, whatever the signal says.
     double distance(double signal) const;
 
-    double sense_squared() const { return sense_squared_; }
     bool decodable(double squared_distance) const { return squared_distance <= range_squared_; }
     double carrier_sense() const { return carrier_sense_; }
     double capture() const { return capture_; }
 
 private:
+    Propagation propagation_;
+    LogTable log_distance_;  // W by the square of the distance
     double power_;
     double friis_;
     double two_ray_;
     double crossover_squared_;
     double range_;
     double range_squared_;
-    double sense_squared_;
     double carrier_sense_;
     double capture_;
 };

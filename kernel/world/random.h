@@ -6,7 +6,23 @@
 namespace roamcast {
 
 // What a stream of random numbers is for.
-enum class Purpose : std::uint64_t { Movement = 1, Backoff = 2 };
+enum class Purpose : std::uint64_t { Movement = 1, Backoff = 2, Shadowing = 3, Fading = 4, BitErrors = 5 };
+
+// The output function of splitmix64.
+inline std::uint64_t scramble(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+}
+
+// A random number that belongs to three others, and depends on nothing else: not on what was drawn before.
+inline std::uint64_t mix(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    const std::uint64_t first = scramble(a + 0x9e3779b97f4a7c15ULL * b);
+    return scramble(first ^ (c * 0xd1342543de82ef95ULL + 0x632be59bd9b4e019ULL));
+}
+
+// A random word as a number in [0, 1).
+inline double uniform(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1.0p-53; }
 
 // xoshiro256++ (Blackman and Vigna), seeded through splitmix64.
 class Random {
@@ -33,7 +49,7 @@ public:
     }
 
     // Uniform in [0, 1).
-    double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+    double uniform() { return roamcast::uniform(next()); }
 
     double uniform(double low, double high) { return low + (high - low) * uniform(); }
 
@@ -45,12 +61,7 @@ public:
 private:
     static std::uint64_t rotate(std::uint64_t value, int by) { return (value << by) | (value >> (64 - by)); }
 
-    static std::uint64_t split(std::uint64_t& state) {
-        std::uint64_t z = (state += 0x9e3779b97f4a7c15ULL);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-        return z ^ (z >> 31);
-    }
+    static std::uint64_t split(std::uint64_t& state) { return scramble(state += 0x9e3779b97f4a7c15ULL); }
 
     std::uint64_t state_[4] = {1, 2, 3, 4};
 };

@@ -50,9 +50,9 @@ void SpatialIndex::survey(Time now) {
         top = std::max(top, place.y);
     }
     const double top_speed = mobility_.top_speed();
-    const double margin = radio_.carrier_sense() * slack;
+    const double margin = sense_ * slack;
     valid_until_ = top_speed > 0 ? now + from_seconds(margin / top_speed) : never;
-    reach_ = radio_.carrier_sense() + rounding + (top_speed > 0 ? margin : 0);
+    reach_ = sense_ + rounding + (top_speed > 0 ? margin : 0);
     // Never more than a few cells per node, however far apart they are.
     const double widest = std::max(right - left_, top - bottom_);
     cell_ = std::max({reach_ / fineness, 1e-3, widest / (2 * std::sqrt(static_cast<double>(nodes)) + 1)});
@@ -99,7 +99,7 @@ void SpatialIndex::receivers(NodeId source, Time now, std::vector<Reception>& ou
     follow_legs(now);
     const Point here = mobility_.position(source, now);
     const double moment = static_cast<double>(now);
-    const double limit = radio_.sense_squared();
+    const double limit = sense_ * sense_;
     const MovingNode* const self = &walkers_[place_of_[source]];
     Candidate* found = found_.data();
     const std::size_t top = row_of(here.y + reach_);
@@ -121,12 +121,27 @@ void SpatialIndex::receivers(NodeId source, Time now, std::vector<Reception>& ou
         }
     }
     count_ = static_cast<std::size_t>(found - found_.data());
+    if (channel_ != nullptr) ask_channel(source, here, now);
     for (std::size_t i = 0; i < count_; ++i) ways_[i] = std::sqrt(found_[i].squared) * (ticks_per_second / light);
-    for (std::size_t i = 0; i < count_; ++i) {
+    for (std::size_t i = 0; i < count_ && channel_ == nullptr; ++i) {
         const double power = radio_.received(found_[i].squared);
         powers_[i] = radio_.decodable(found_[i].squared) ? power : -power;
     }
     sort_by_distance(out);
+}
+
+// Keep those of the nodes found whom the signal reaches, each with its power.
+void SpatialIndex::ask_channel(NodeId source, Point here, Time now) {
+    const Channel::Source from = channel_->source(source, here, now);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < count_; ++i) {
+        const Candidate found = found_[i];
+        const double power = channel_->power(from, found.node, mobility_.position(found.node, now), found.squared);
+        found_[kept] = found;
+        powers_[kept] = power;
+        kept += static_cast<std::size_t>(power != 0);
+    }
+    count_ = kept;
 }
 
 // Nodes are spread evenly over areas, so squares of distances are, too: with more classes of them than nodes,
@@ -134,7 +149,7 @@ void SpatialIndex::receivers(NodeId source, Time now, std::vector<Reception>& ou
 void SpatialIndex::sort_by_distance(std::vector<Reception>& out) {
     const std::size_t classes = 2 * count_;
     next_.assign(classes + 2, 0);
-    const double scale = static_cast<double>(classes) / radio_.sense_squared();
+    const double scale = static_cast<double>(classes) / (sense_ * sense_);
     const auto class_of = [scale](const Candidate& found) { return static_cast<std::size_t>(static_cast<std::int32_t>(found.squared * scale)); };
     for (std::size_t i = 0; i < count_; ++i) ++next_[class_of(found_[i]) + 1];
     for (std::size_t c = 1; c < next_.size(); ++c) next_[c] += next_[c - 1];

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "channel/channel.h"
 #include "world/mobility.h"
 #include "world/radio.h"
 
@@ -29,7 +30,12 @@ private:
 // distances are taken at each transmission.
 class SpatialIndex {
 public:
-    SpatialIndex(const Radio& radio, Mobility& mobility) : radio_(radio), mobility_(mobility) {}
+    // Without a channel, powers depend on the distance alone.
+    SpatialIndex(const Radio& radio, const Channel* channel, Mobility& mobility)
+        : radio_(radio),
+          channel_(channel),
+          sense_(channel == nullptr ? radio.carrier_sense() : channel->reach()),
+          mobility_(mobility) {}
 
     // Whole picoseconds of a way. Rounded up, no detour is ever shorter than the straight way; else a station would
     // hear another's slot begin a picosecond before its own, and lose it.
@@ -60,9 +66,12 @@ private:
     void place(NodeId node, std::size_t where);
     std::size_t column_of(double x) const;
     std::size_t row_of(double y) const;
+    void ask_channel(NodeId source, Point here, Time now);
     void sort_by_distance(std::vector<Reception>& out);
 
     const Radio& radio_;
+    const Channel* channel_;
+    double sense_;  // m, the farthest that a signal may be sensed
     Mobility& mobility_;
     Time valid_until_ = -1;
     double reach_ = 0;

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "channel/channel.h"
 #include "world/event_queue.h"
 #include "world/arp.h"
 #include "world/frame.h"
@@ -32,7 +34,9 @@ public:
 
 class World {
 public:
-    World(const RadioParameters& radio, const MacParameters& mac, std::uint64_t seed, RouterHost& owner);
+    // A channel is made if any of its options is set.
+    World(const RadioParameters& radio, const std::optional<ChannelParameters>& channel, const MacParameters& mac,
+          std::uint64_t seed, RouterHost& owner);
 
     Mobility& mobility() { return mobility_; }
     void start();  // after the nodes are added
@@ -168,6 +172,7 @@ private:
     void let_go(const Packet& parcel);
 
     Radio radio_;
+    std::optional<Channel> channel_;
     MacParameters mac_;
     std::uint64_t seed_;
     RouterHost& owner_;

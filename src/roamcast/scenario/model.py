@@ -13,17 +13,15 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from roamcast.scenario.faults import FaultSettings
+from roamcast.scenario.radio.settings import Radio
 from roamcast.scenario.section import Count, NotNegative, Positive, ScenarioSection
 from roamcast.scenario.workload import Workload
 from roamcast.units import (
     BitsPerSecond,
     ByteCount,
-    Decibels,
-    Hertz,
     Meters,
     MetersPerSecond,
     Seconds,
-    Watts,
 )
 
 if TYPE_CHECKING:
@@ -140,33 +138,6 @@ class ConnectivityRequirement(ScenarioSection):
     "Every node needs a path to at least one node of this group."
     longest: Annotated[Seconds, NotNegative]
     "Maximum time for which a node may have no such path."
-
-
-FARTHEST = 1e6
-"Maximum carrier-sense range [m]: the kernel stores propagation delays in picoseconds as 32-bit integers."
-
-
-class Radio(ScenarioSection):
-    """The radio; the defaults are those of ns-2 (a 914 MHz WaveLAN card)."""
-
-    range: Annotated[Meters, Positive] = 250.0
-    "Maximum distance at which a frame is decoded in the absence of interference."
-    carrier_sense: Annotated[Meters, Positive] = 550.0
-    "Maximum distance at which a frame is sensed and interferes with others."
-    capture: Annotated[Decibels, NotNegative] = 10.0
-    "Capture threshold: a frame survives a later one that is weaker by at least this much."
-    frequency: Annotated[Hertz, Positive] = 914e6
-    power: Annotated[Watts, Positive] = 0.28183815
-    antenna_height: Annotated[Meters, Positive] = 1.5
-    propagation: Literal["two-ray", "friis"] = "two-ray"
-
-    @model_validator(mode="after")
-    def _check_consistency(self) -> Radio:
-        if self.carrier_sense < self.range:
-            raise ValueError("carrier_sense must not be shorter than range")
-        if self.carrier_sense > FARTHEST:
-            raise ValueError(f"carrier_sense must not be longer than {FARTHEST / 1000:g} km")
-        return self
 
 
 class Mac(ScenarioSection):

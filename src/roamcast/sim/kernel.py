@@ -12,7 +12,8 @@ from roamcast._kernel import World
 from roamcast.errors import UserError
 from roamcast.routing.router import Category
 from roamcast.scenario.locality.hubs import Square, place_hubs
-from roamcast.scenario.model import Mac, NodeGroup, Radio, Scenario
+from roamcast.scenario.model import Area, Mac, NodeGroup, Scenario
+from roamcast.scenario.radio.settings import LogDistance, Radio
 from roamcast.scenario.traces.movement import Legs
 from roamcast.sim.partitions import longest_partition
 
@@ -32,7 +33,7 @@ def build(scenario: Scenario, seed: int) -> World:
 
 def _build(scenario: Scenario, seed: int, drawn: int) -> World:
     """Build a world whose movement and channel are derived from the kernel seed `drawn`."""
-    world = World(_radio(scenario.radio), _mac(scenario.mac), drawn)
+    world = World(_radio(scenario.radio, scenario.area), _mac(scenario.mac), drawn)
     legs = scenario.recorded_legs
     recorded = {node: number for number, node in enumerate(scenario.followers)}
     hubs = place_hubs(scenario, seed)
@@ -90,8 +91,23 @@ def _connected_seed(drawing: _MovementKey, seed: int) -> int:
     )
 
 
-def _radio(radio: Radio) -> dict[str, Any]:
-    return radio.model_dump() | {"capture": 10 ** (radio.capture / 10)}
+def _radio(radio: Radio, area: Area) -> dict[str, Any]:
+    """Return the kernel's parameters of the radio; `channel` is present if an optional model is."""
+    parameters: dict[str, Any] = radio.model_dump() | {"capture": 10 ** (radio.capture / 10)}
+    channel: dict[str, Any] = {}
+    if radio.propagation == "log-distance":
+        loss = radio.log_distance or LogDistance()
+        parameters["exponent"] = loss.exponent
+        parameters["reference"] = loss.reference
+        parameters["reference_loss"] = 0.0 if loss.loss is None else 10 ** (loss.loss / 10)
+    if radio.shadowing is not None:
+        size = {"width": area.width, "height": area.height}
+        channel["shadowing"] = radio.shadowing.model_dump() | size
+    if radio.fading is not None:
+        channel["fading"] = radio.fading.shape
+    if channel or radio.propagation == "log-distance":
+        parameters["channel"] = channel
+    return parameters
 
 
 def _mac(mac: Mac) -> dict[str, Any]:

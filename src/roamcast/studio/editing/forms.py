@@ -13,7 +13,8 @@ from pydantic.fields import FieldInfo
 
 from roamcast.errors import UserError
 from roamcast.scenario.faults import FaultSettings
-from roamcast.scenario.model import Area, Mac, NodeGroup, Radio, Scenario
+from roamcast.scenario.model import Area, Mac, NodeGroup, Scenario
+from roamcast.scenario.radio.settings import Radio
 from roamcast.scenario.reference import describe_default, describe_kind
 from roamcast.scenario.workload import PublisherSettings, RequesterSettings, SubscriberSettings, Zones
 from roamcast.studio.editing.toml_edit import EditError, to_toml

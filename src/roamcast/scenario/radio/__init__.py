@@ -1,0 +1,1 @@
+"""The radio of a scenario and its optional models."""

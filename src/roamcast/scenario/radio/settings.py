@@ -1,0 +1,116 @@
+"""The section `[radio]`: propagation, ranges, and the optional models of the channel."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+
+from roamcast.scenario.section import NotNegative, Positive, ScenarioSection
+from roamcast.units import Decibels, Hertz, Meters, Watts
+
+FARTHEST = 1e6
+"Maximum distance at which a frame is sensed [m]: the kernel stores delays in picoseconds as 32-bit integers."
+
+MOST_SHADOWING = 3.0
+"Shadowing is clipped at this many standard deviations, so that the distance of a signal is bounded."
+
+MOST_FADING = 10.0
+"Fading gains are clipped at this value [dB]."
+
+
+class LogDistance(ScenarioSection):
+    """Log-distance path loss: `loss` + 10 `exponent` log10(distance / `reference`) [dB]."""
+
+    exponent: Annotated[float, Field(ge=1, le=10)] = 3.0
+    reference: Annotated[Meters, Positive] = 1.0
+    "Distance at which the loss is `loss`."
+    loss: Annotated[Decibels | None, NotNegative] = None
+    "Loss at the reference distance; that of free space (Friis) if absent."
+
+
+class LogNormalShadowing(ScenarioSection):
+    """Log-normal shadowing, correlated in space; the same in both directions of a link."""
+
+    sigma: Annotated[Decibels, NotNegative, Field(le=20)]
+    "Standard deviation of the loss."
+    correlation: Annotated[Meters, Positive] = 20.0
+    "Distance over which an end of a link must move for the correlation to fall to 1/e (Gudmundson)."
+
+
+class MultipathFading(ScenarioSection):
+    """Fading of each frame at each receiver, independent of other frames."""
+
+    kind: Literal["rayleigh", "nakagami"]
+    m: Annotated[float, Field(ge=0.5, le=50)] | None = None
+    'Shape of Nakagami fading; required by `"nakagami"`. 1 is Rayleigh; larger values vary less.'
+
+    @model_validator(mode="after")
+    def _check_consistency(self) -> MultipathFading:
+        if self.kind == "nakagami" and self.m is None:
+            raise ValueError('kind = "nakagami" needs a shape: m = 3')
+        if self.kind == "rayleigh" and self.m is not None:
+            raise ValueError('m is only valid for kind = "nakagami"; Rayleigh fading is m = 1')
+        return self
+
+    @property
+    def shape(self) -> float:
+        """The shape m of the distribution."""
+        return 1.0 if self.m is None else self.m
+
+
+class Radio(ScenarioSection):
+    """The radio; the defaults are those of ns-2 (a 914 MHz WaveLAN card)."""
+
+    range: Annotated[Meters, Positive] = 250.0
+    "Maximum distance at which a frame is decoded in the absence of interference, shadowing and fading."
+    carrier_sense: Annotated[Meters, Positive] = 550.0
+    "Maximum distance at which a frame is sensed and interferes with others, without shadowing and fading."
+    capture: Annotated[Decibels, NotNegative] = 10.0
+    "Capture threshold: a frame survives a later one that is weaker by at least this much."
+    frequency: Annotated[Hertz, Positive] = 914e6
+    power: Annotated[Watts, Positive] = 0.28183815
+    antenna_height: Annotated[Meters, Positive] = 1.5
+    propagation: Literal["two-ray", "friis", "log-distance"] = "two-ray"
+    log_distance: LogDistance | None = None
+    'Parameters of `propagation = "log-distance"`.'
+    shadowing: LogNormalShadowing | None = None
+    "Log-normal shadowing; none if absent."
+    fading: MultipathFading | None = None
+    "Fading; none if absent."
+
+    @model_validator(mode="after")
+    def _check_consistency(self) -> Radio:
+        if self.carrier_sense < self.range:
+            raise ValueError("carrier_sense must not be shorter than range")
+        if self.carrier_sense > FARTHEST:
+            raise ValueError(f"carrier_sense must not be longer than {FARTHEST / 1000:g} km")
+        if self.propagation != "log-distance" and self.log_distance is not None:
+            raise ValueError('log_distance is only valid for propagation = "log-distance"')
+        if self.reach > FARTHEST:
+            raise ValueError(
+                f"with shadowing and fading, frames could be sensed up to {self.reach / 1000:,.0f} km; "
+                f"expected at most {FARTHEST / 1000:g} km: reduce carrier_sense or shadowing.sigma"
+            )
+        return self
+
+    @property
+    def reach(self) -> float:
+        """Upper bound of the distance at which a frame is sensed with the maximum gain of the channel [m]."""
+        gain = MOST_SHADOWING * self.shadowing.sigma if self.shadowing is not None else 0.0
+        gain += MOST_FADING if self.fading is not None else 0.0
+        exponent = 2.0
+        if self.propagation == "log-distance":
+            exponent = (self.log_distance or LogDistance()).exponent
+        reach: float = self.carrier_sense * 10 ** (gain / 10 / exponent)
+        return reach
+
+    @model_serializer(mode="wrap")
+    def _omit_absent_options(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Return the section without absent options: facts of runs without them do not mention them."""
+        plain: dict[str, Any] = dump(self)
+        return {key: value for key, value in plain.items() if key not in _OPTIONS or value is not None}
+
+
+_OPTIONS = {"log_distance", "shadowing", "fading"}
+"Keys of the radio that facts omit if absent."

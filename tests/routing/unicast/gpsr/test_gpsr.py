@@ -1,6 +1,7 @@
 """GPSR: what is reachable is reached, around voids too; what moves away is noticed and told."""
 
 from collections import Counter
+from itertools import pairwise
 from math import inf, nan
 
 import pytest
@@ -160,6 +161,25 @@ def test_what_is_sent_saves_beacons_and_what_is_overheard_is_as_good_as_one():
         assert 0 in mesh.routers[2].unicast.neighbours()
 
 
+@pytest.mark.parametrize("implicit", [True, False])
+def test_beacons_are_half_to_one_and_a_half_intervals_apart(implicit):
+    mesh = lay([(0, 0), (100, 0)], implicit=implicit)
+    mesh.run(for_=400)
+    times = [sent.time for sent in mesh.sent if type(sent.message) is Beacon and sent.node == 0]
+    gaps = [later - time for time, later in pairwise(times)]
+    assert 0.5 <= min(gaps) < 0.6 and 1.4 < max(gaps) <= 1.5
+    assert sum(gaps) / len(gaps) == pytest.approx(1, abs=0.05)
+
+
+def test_the_next_beacon_follows_a_packet_within_one_and_a_half_intervals():
+    mesh = lay([(0, 0), (100, 0)])
+    for step in range(300):
+        send(mesh, 0, 1)
+        mesh.run(for_=0.5 + step / 100)
+    times = [sent.time for sent in mesh.sent if type(sent.message) in (Beacon, GeoPacket) and sent.node == 0]
+    assert max(later - time for time, later in pairwise(times)) <= 1.5
+
+
 def test_a_message_to_oneself_is_not_sent():
     mesh = lay([(0, 0), (100, 0)])
     send(mesh, 0, 0)
@@ -211,7 +231,7 @@ def test_who_speaks_in_my_name_is_refused():
 
 
 def test_a_silence_that_one_lost_beacon_ends_is_refused():
-    with pytest.raises(ValueError, match="must be longer than two beacon intervals"):
+    with pytest.raises(ValueError, match="must be longer than three beacon intervals"):
         GpsrUnicastParameters(beacon=3.0)
 
 

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
+from math import inf
 from typing import Any
 
 from msgspec.structs import replace
 
 from roamcast.routing.router import DUPLICATE, Drop, Footprint, Host, Message, NodeId
+from roamcast.routing.state.neighbours import TICK
 from roamcast.routing.state.seen import Recent
 from roamcast.routing.unicast.gpsr.messages import (
     ANYONE,
@@ -51,8 +53,10 @@ class Gpsr(Unicast):
         "Returns the position of a node, as far as the router knows it."
         self.make_beacon: Callable[[PointCm], Message] = Beacon
         "Makes a beacon; a router may put the position into its own beacons."
-        self._spoke = -p.beacon
+        self._spoke = -inf
         "Time at which this node last sent its position [s]."
+        self._interval = 0.0
+        "Time from then to the next beacon [s]."
         self._held: deque[tuple[float, NodeId, Message]] = deque()
         self._planar_until = 0.0
         self._here = PointCm(0, 0)
@@ -314,14 +318,19 @@ class Gpsr(Unicast):
     # Beacons and waiting messages.
 
     def _beacon(self) -> None:
+        """Send a beacon, unless a packet has replaced it: then wait for a whole interval after the packet."""
         p, now = self.parameters, self.host.now()
-        if not p.implicit or now - self._spoke >= p.beacon:
+        wait = self._spoke + self._interval - now if p.implicit else 0.0
+        due = wait <= TICK
+        if due:
             self._spoke = now
             self.host.broadcast(self.make_beacon(self.here()))
         self.near.sweep(now)
         if self._held:
             self._retry_held()
-        self.host.call_later(p.beacon * (0.5 + self.host.random.random()), self._beacon)
+        if due:
+            self._interval = wait = p.beacon * (0.5 + self.host.random.random())
+        self.host.call_later(wait, self._beacon)
 
     def _hold(self, message: Message, to: NodeId) -> None:
         self._held.append((self.host.now(), to, message))

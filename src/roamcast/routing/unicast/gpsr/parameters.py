@@ -16,9 +16,9 @@ class GpsrParameters(Parameters):
     beacon: Seconds = Field(default=1.0, gt=0)
     "Mean interval between beacons; each is drawn from half to one and a half times this."
     silence: Seconds = Field(default=4.5, gt=0)
-    "Time without a message after which a neighbour is lost; must be longer than two beacon intervals."
+    "Time without a message after which a neighbour is lost; must be longer than three beacon intervals."
     implicit: bool = True
-    "Whether a packet, which carries its sender's position, replaces a beacon."
+    "Whether a packet, which carries its sender's position, replaces a beacon and restarts the interval."
     planar: Literal["gabriel", "rng"] = "gabriel"
     "The planar graph of perimeter mode: Gabriel graph or relative neighbourhood graph."
     perimeter: bool = True
@@ -37,10 +37,10 @@ class GpsrParameters(Parameters):
 
     @model_validator(mode="after")
     def _check_leases(self) -> GpsrParameters:
-        if self.silence <= 2 * self.beacon:
+        if self.silence <= 3 * self.beacon:
             raise ValueError(
-                f"silence = {self.silence:g} s must be longer than two beacon intervals"
-                f" (2 x {self.beacon:g} s), or one lost beacon removes a neighbour"
+                f"silence = {self.silence:g} s must be longer than three beacon intervals"
+                f" (3 x {self.beacon:g} s), or one lost beacon removes a neighbour"
             )
         return self
 

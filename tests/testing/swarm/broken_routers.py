@@ -2,6 +2,7 @@
 
 import msgspec
 
+from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.flooding import Flood, Flooding
 from roamcast.routing.router import DeliveryGuarantee, Drop, Footprint, ProtocolTraits, Publication
 from roamcast.testing.links import LinkModel
@@ -202,3 +203,46 @@ class GivesUpOnCopies(Flooding):
     def hand_over(self, publication):
         if self.matches(publication.event):
             self.host.deliver(publication)
+
+
+class AcceptsRepetitionsOnly(Flooding):
+    """Refuses the first copy of an event; the publisher repeats each after 7 s."""
+
+    def publish(self, publication):
+        super().publish(publication)
+        self.host.call_later(7.0, self.host.broadcast, Flood(publication))
+
+    def receive(self, message, sender, signal):
+        refused = self.__dict__.setdefault("refused", set())
+        if message.publication.id not in refused:
+            refused.add(message.publication.id)
+            return Drop.UNWANTED
+        return super().receive(message, sender, signal)
+
+
+class HoldsEvents(Flooding):
+    """Sends each event 7 s after its publication."""
+
+    def publish(self, publication):
+        self.host.call_later(7.0, super().publish, publication)
+
+
+class HoldsEventsAndSaysThatItRepeats(HoldsEvents, SaysThatItRepeats):
+    """Declares sessions, and repeats nothing."""
+
+
+class LosesItsRoutes(Flooding):
+    """A relay drops every event after the first twelve for want of a route."""
+
+    def receive(self, message, sender, signal):
+        if not self.interests and message.publication.sequence > 12:
+            return Drop.NO_ROUTE
+        return super().receive(message, sender, signal)
+
+
+class IgnoresItsEvents(RaftCbr):
+    """Neither delivers nor drops the events that are addressed to it."""
+
+    def __init__(self, host, parameters=None):
+        super().__init__(host, parameters)
+        self.ordering.handle = lambda *event: None

@@ -418,3 +418,37 @@ def test_a_route_may_expire_while_a_frame_is_delayed():
         'step":"disturb","until":60.0,"rule":"delay","share":0.2,"seconds":0.02,"at":0.0}]}'
     )
     assert judge(history) is None
+
+
+def test_one_lost_frame_does_not_end_a_neighbourhood():
+    # GPSR sent beacons up to two and a half intervals after the last frame, and a neighbour was lost
+    history = read(
+        '{"seed":7310211,"protocol":"gpsr-unicast","parameters":{"silence":3.1,"perimeter":false},"as_byt'
+        'es":false,"nodes":5,"edges":[[0,1],[0,2],[0,4],[1,4],[2,3]],"healed":[[0,1],[0,2],[0,4],[1,4],[2'
+        ',3]],"links":{},"end":8.022,"steps":[{"step":"place","node":0,"x":0.0,"y":0.0,"at":0.0},{"step":'
+        '"place","node":1,"x":-155.98609695483094,"y":140.26027568399988,"at":0.0},{"step":"place","node"'
+        ':2,"x":191.25167549216334,"y":-104.38379451218843,"at":0.0},{"step":"place","node":3,"x":392.748'
+        '57428757514,"y":-212.95743347159893,"at":0.0},{"step":"place","node":4,"x":51.26736946937169,"y"'
+        ':105.35905412731437,"at":0.0},{"step":"advertise","node":1,"zones":[0,4],"at":1.583},{"step":"ad'
+        'vertise","node":0,"zones":[0,4],"at":3.0},{"step":"subscribe","node":3,"zones":[2,4],"at":7.022}'
+        '],"later":[{"step":"disturb","until":60.0,"rule":"lose","kinds":[2],"share":0.3,"at":0.0}]}'
+    )
+    assert judge(history) is None
+
+
+HELD = (
+    '{"seed":7310216,"protocol":"raft-cbr","parameters":{"dsdv":{"period":22.5,"missed_periods":3,"settli'
+    'ng":6.0,"settling_memory":0.875,"settle_anew":true,"trigger_gap":1.5,"trigger_on_fresh":false,"adver'
+    'tise_awaited":false,"link_feedback":false,"start_jitter":4.0,"broadcast_jitter":0.01,"detours":false'
+    ',"detour_lease":1.5,"hop_limit":1,"queue_per_destination":5,"queue_timeout":30.0,"destinations":16,"'
+    'entries_per_update":1}},"cramped":true,"as_bytes":false,"nodes":6,"edges":[[0,1],[0,2],[0,3],[1,3],['
+    '1,4],[2,3],[3,4],[3,5]],"healed":[[0,1],[0,2],[0,3],[1,3],[1,4],[2,3],[3,4],[3,5]],"links":{},"end":'
+    '73.2,"steps":[{"step":"advertise","node":4,"zones":[0,4],"at":0.702},{"step":"request","node":0,"zon'
+    'es":[1,1],"at":1.613},{"step":"advertise","node":3,"zones":[0,4],"at":2.765},{"step":"join","a":0,"b'
+    '":4,"at":46.0}]}'
+)
+
+
+def test_an_event_may_wait_for_a_publisher_beyond_the_hop_limit():
+    # the withdrawal of a request ended at the hop limit, so the publisher never acknowledged it
+    assert judge(read(HELD)) is None

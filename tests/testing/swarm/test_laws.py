@@ -5,6 +5,7 @@ import time
 import msgspec
 import pytest
 from broken_routers import (
+    AcceptsRepetitionsOnly,
     AnswersTrue,
     DeliversAnotherEvent,
     DeliversItsDreams,
@@ -16,6 +17,10 @@ from broken_routers import (
     GoesToAndFro,
     GrowsWithoutBound,
     HasAClockOfItsOwn,
+    HoldsEvents,
+    HoldsEventsAndSaysThatItRepeats,
+    IgnoresItsEvents,
+    LosesItsRoutes,
     LosesSilently,
     NeverForgetsToRepeat,
     Raises,
@@ -28,6 +33,7 @@ from broken_routers import (
     TellsTooOften,
     story,
 )
+from test_found import HELD
 
 from roamcast.routing.cbr.messages import EventAck
 from roamcast.routing.cbr.raft.messages import Ack, Addressee, XcastEvent
@@ -47,7 +53,9 @@ from roamcast.testing.swarm.history import (
     Note,
     Replay,
     RequestStep,
+    SubscribeStep,
     UnsubscribeStep,
+    read,
 )
 from roamcast.testing.swarm.judge import judge, judge_all
 from roamcast.testing.swarm.laws import LAWS
@@ -132,6 +140,41 @@ def test_an_event_whose_copy_was_lost_is_owed_to_nobody():
     assert len(later) == 5
     assert not {each.publication.id for each in later} & {got.publication.id for got in record.deliveries}
     assert LAWS["undisturbed"](record) is None
+
+
+LOST_LATER = msgspec.structs.replace(
+    story(), later=(LinkRuleStep(at=0.0, until=60.0, rule="lose", kinds=(Flood.number,)),)
+)
+
+
+@pytest.mark.parametrize(
+    ("router", "excused"),
+    [(HoldsEvents, True), (HoldsEventsAndSaysThatItRepeats, False), (AcceptsRepetitionsOnly, False)],
+)
+def test_a_probe_event_lost_later_is_excused_only_if_it_was_held_until_then(router, excused):
+    record = play(LOST_LATER, router)
+    later = [row for row in record.lost if row.time >= record.later_at]
+    assert {each.publication.id for each in record.probes} & {row.message.publication_id for row in later}
+    assert (LAWS["promised"](record) is None) == excused
+
+
+@pytest.mark.parametrize(("delayed", "excused"), [(0, True), (1, False)])
+def test_a_missing_route_is_excused_only_at_the_arrival_of_a_delayed_frame(delayed, excused):
+    delay = LinkRuleStep(at=0.0, until=60.0, rule="delay", senders=(delayed,), seconds=0.02)
+    history = msgspec.structs.replace(story(), later=(delay,))
+    assert (LAWS["undisturbed"](play(history, LosesItsRoutes)) is None) == excused
+    assert LAWS["undisturbed"](play(history, Flooding)) is None
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_small_hop_limit_alone_does_not_excuse_an_event_that_vanishes(linked):
+    held = read(HELD)
+    wish = SubscribeStep(at=1.613, node=0, zones=(1, 1))
+    steps = (*(step for step in held.steps if not isinstance(step, RequestStep)), wish)
+    healed = (*held.healed, (0, 4)) if linked else held.healed
+    history = msgspec.structs.replace(held, steps=tuple(sorted(steps, key=lambda s: s.at)), healed=healed)
+    assert LAWS["conserved"](play(history)) is None
+    assert "vanished in node 0" in LAWS["conserved"](play(history, IgnoresItsEvents))
 
 
 def test_a_play_ends_when_the_real_time_is_up():

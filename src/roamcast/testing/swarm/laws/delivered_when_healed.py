@@ -7,14 +7,15 @@ from math import inf
 from roamcast.routing.router import Drop, Message, Role
 from roamcast.routing.traits import DeliveryGuarantee
 from roamcast.testing.swarm.record import SwarmRecord
+from roamcast.wire.message import unwrap
 
 
 def check(record: SwarmRecord) -> str | None:
     """Check that probe events that were advertised are delivered to all matching subscriptions and requests.
 
     Events of which a router suppressed a repetition are excluded, and so are all events if a router
-    suppressed a subscription. A router may hold a probe event until the mild faults have begun: one of which
-    these lost a copy is excluded.
+    suppressed a subscription. A publisher may hold a probe event until the mild faults have begun: one that
+    it sent only then is excluded if these lost a copy, unless events are retransmitted until acknowledged.
     """
     if record.left_at == inf or record.history.cramped:
         return None
@@ -26,10 +27,13 @@ def check(record: SwarmRecord) -> str | None:
     if any(message.role is Role.SUBSCRIPTION for message in kept):
         return None
     kept_back = {message.publication_id for message in kept}
-    kept_back |= {row.message.publication_id for row in record.lost if row.time >= record.later_at}
     forged = record.forged_publications
-    # Session state does not expire and messages are not signed, so forged nodes are excluded.
     sessions = record.traits.promise is DeliveryGuarantee.UNTIL_ACKNOWLEDGED
+    if not sessions:
+        kept_back |= _held(record) & {
+            row.message.publication_id for row in record.lost if row.time >= record.later_at
+        }
+    # Session state does not expire and messages are not signed, so forged nodes are excluded.
     spoken_of = record.forged_nodes if sessions else set()
     delivered = {(got.node, got.publication.id) for got in record.deliveries}
     for time, publication, offered in record.probes:
@@ -51,3 +55,13 @@ def check(record: SwarmRecord) -> str | None:
                     f" {publication.publisher}, published at {time:.3f} s in the healed network"
                 )
     return None
+
+
+def _held(record: SwarmRecord) -> set[int]:
+    """Return the publications whose publisher sent them first when the mild faults had begun."""
+    first: dict[int, float] = {}
+    for aired in record.transmissions:
+        about = aired.message.publication_id
+        if unwrap(aired.message).role is Role.EVENT and about >> 32 == aired.node:
+            first.setdefault(about, aired.time)
+    return {about for about, time in first.items() if time >= record.later_at}

@@ -5,7 +5,10 @@ from __future__ import annotations
 from math import inf
 
 from roamcast.routing.router import Drop, Message, NodeId, Role
-from roamcast.testing.swarm.record import SwarmRecord
+from roamcast.routing.traits import DeliveryGuarantee
+from roamcast.testing.messages import nodes_named
+from roamcast.testing.swarm.record import SwarmReception, SwarmRecord
+from roamcast.wire.message import unwrap
 
 
 def check(record: SwarmRecord) -> str | None:
@@ -13,7 +16,8 @@ def check(record: SwarmRecord) -> str | None:
 
     Events whose receiver or publisher crashes later are excluded: a router may hold an event until earlier
     ones of the publisher arrive. An event after one that its publisher evicted from a full table is excluded
-    as well: the missing one never arrives.
+    as well: the missing one never arrives. With sessions, a router may hold an event until the publisher
+    acknowledges a change of subscription: excluded if a small hop limit keeps that change from the publisher.
     """
     if record.ended_early or record.history.hostile:
         return None
@@ -39,10 +43,33 @@ def check(record: SwarmRecord) -> str | None:
         author = record.incarnation_at(message.publication_id >> 32, heard.time)
         if life is None or author is None or min(life.end, author.end) < record.left_at:
             continue
-        if done.get((heard.node, message.publication_id), -inf) < heard.time:
+        if done.get((heard.node, message.publication_id), -inf) < heard.time and not _cut_off(record, heard):
             what = f"{type(message).__name__} of publication {message.publication_id}"
             return f"a {what} vanished in node {heard.node} at {heard.time:.3f} s"
     return None
+
+
+def _cut_off(record: SwarmRecord, event: SwarmReception) -> bool:
+    """Return whether all subscriptions that a node sent after an event ended at a hop limit on the way."""
+    sessions = record.traits.promise is DeliveryGuarantee.UNTIL_ACKNOWLEDGED
+    if not record.history.cramped or not sessions:
+        return False
+    publisher = event.message.publication_id >> 32
+
+    def is_subscription(message: object) -> bool:
+        return (
+            isinstance(message, Message)
+            and unwrap(message).role is Role.SUBSCRIPTION
+            and {event.node, publisher} <= nodes_named(message)
+        )
+
+    return any(
+        drop.time >= event.time and drop.reason is Drop.HOP_LIMIT and is_subscription(drop.message)
+        for drop in record.drops
+    ) and not any(
+        heard.time >= event.time and heard.node == publisher and is_subscription(heard.message)
+        for heard in record.receptions
+    )
 
 
 def _note(done: dict[tuple[NodeId, int], float], node: NodeId, about: int, time: float) -> None:

@@ -6,10 +6,14 @@ from math import inf
 
 from roamcast.routing.router import BROADCAST, Drop, Message, Role
 from roamcast.routing.traits import DeliveryGuarantee
+from roamcast.testing.links import LinkModel
 from roamcast.testing.records import LostMessage
 from roamcast.testing.swarm.history import LinkRuleStep
-from roamcast.testing.swarm.record import SwarmRecord
+from roamcast.testing.swarm.record import SwarmReception, SwarmRecord
 from roamcast.wire.message import unwrap
+
+ROUNDING = 1e-9
+"Tolerance for the difference of two times [s]."
 
 
 def check(record: SwarmRecord) -> str | None:
@@ -17,8 +21,8 @@ def check(record: SwarmRecord) -> str | None:
 
     The network had settled before. The law does not apply if anything but broadcast events was lost since
     then: a lost advertisement, subscription or acknowledgement, or a failed link, may change routes. Nor does
-    it apply, unless the router retransmits until acknowledged, to an event that was dropped for want of a
-    route while links delayed frames: the route may have expired while the frame was delayed.
+    it apply, unless the router retransmits until acknowledged, to an event that a relay dropped for want of a
+    route when a delayed frame arrived: the route may have expired during the delay.
     """
     if record.left_at == inf or record.history.cramped or record.later_at == inf:
         return None
@@ -27,13 +31,13 @@ def check(record: SwarmRecord) -> str | None:
         return None
     touched = record.forged_publications | {row.message.publication_id for row in lost}
     sessions = record.traits.promise is DeliveryGuarantee.UNTIL_ACKNOWLEDGED
-    delayed = any(isinstance(step, LinkRuleStep) and step.rule == "delay" for step in record.history.later)
-    excuses = {Drop.SUPPRESSED, Drop.NO_ROUTE} if delayed and not sessions else {Drop.SUPPRESSED}
     touched |= {
         drop.message.publication_id
         for drop in record.drops
-        if drop.reason in excuses and isinstance(drop.message, Message)
+        if drop.reason is Drop.SUPPRESSED and isinstance(drop.message, Message)
     }
+    if not sessions:
+        touched |= _dropped_after_delay(record)
     delivered = {(got.node, got.publication.id) for got in record.deliveries}
     slandered = record.forged_nodes if sessions else set()
     for time, publication, offered in record.published:
@@ -54,6 +58,35 @@ def check(record: SwarmRecord) -> str | None:
                     " copy was lost"
                 )
     return None
+
+
+def _dropped_after_delay(record: SwarmRecord) -> set[int]:
+    """Return the events that a relay dropped for want of a route at the instant a delayed frame arrived."""
+    if not any(isinstance(step, LinkRuleStep) and step.rule == "delay" for step in record.history.later):
+        return set()
+    unrouted = {
+        (drop.node, drop.time, drop.message.publication_id)
+        for drop in record.drops
+        if drop.time >= record.later_at and drop.reason is Drop.NO_ROUTE and isinstance(drop.message, Message)
+    }
+    return {
+        heard.message.publication_id
+        for heard in record.receptions
+        if (heard.node, heard.time, heard.message.publication_id) in unrouted and _was_delayed(record, heard)
+    }
+
+
+def _was_delayed(record: SwarmRecord, heard: SwarmReception) -> bool:
+    """Return whether the frame took longer than links take without faults."""
+    sent = max(
+        aired.time
+        for aired in record.transmissions
+        if aired.time < heard.time
+        and aired.node == heard.sender
+        and heard.node in aired.reach
+        and aired.message == heard.message
+    )
+    return heard.time - sent > LinkModel().delay + ROUNDING
 
 
 def _is_broadcast_event(record: SwarmRecord, row: LostMessage) -> bool:

@@ -5,24 +5,17 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from roamcast.cli import maintenance, watch
 from roamcast.cli.shared.limits import FAILED, MOST_SEEDS
 from roamcast.cli.shared.routers import Routers, add_routers
-from roamcast.cli.shared.spark_options import (
-    Conf,
-    EventLog,
-    Master,
-    Remote,
-    Replace,
-    Strict,
-    Ui,
-    Warm,
-    choose_session,
-)
+from roamcast.cli.shared.spark_options import Replace, Strict, spark_command
+
+if TYPE_CHECKING:
+    from roamcast.pipeline.spark.cluster import SparkOptions
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 for _verb in (watch.watch, maintenance.verify, maintenance.prune, maintenance.diff):
@@ -33,6 +26,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command("run")
+@spark_command
 def run(
     file: Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="Campaign file.")],
     *,
@@ -40,12 +34,7 @@ def run(
         str, typer.Option("--out", help="Results folder for facts, tables and report, or s3://...")
     ],
     router: Routers = None,
-    master: Master = None,
-    remote: Remote = None,
-    conf: Conf = None,
-    ui: Ui = False,
-    event_log: EventLog = None,
-    warm: Warm = None,
+    where: SparkOptions,
     seeds: Annotated[
         int | None, typer.Option(min=1, max=MOST_SEEDS, help="Number of seeds at each point.")
     ] = None,
@@ -64,7 +53,6 @@ def run(
     """
     from roamcast.cli.shared.campaign_command import finish, run_campaign_file
 
-    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     result = run_campaign_file(
         file,
         out,
@@ -154,6 +142,7 @@ def _to_json(value: object) -> str:
 
 
 @app.command("report")
+@spark_command
 def report(
     folder: Folder,
     *,
@@ -165,12 +154,7 @@ def report(
     ] = None,
     markdown: Annotated[Path | None, typer.Option(help="Also write a Markdown page with figures.")] = None,
     router: Routers = None,
-    master: Master = None,
-    remote: Remote = None,
-    conf: Conf = None,
-    ui: Ui = False,
-    event_log: EventLog = None,
-    warm: Warm = None,
+    where: SparkOptions,
 ) -> None:
     """Write DIR/report.html from finished runs; compute verdicts of another version of the code again."""
     from roamcast.cli.shared.campaign_command import (
@@ -184,7 +168,6 @@ def report(
     from roamcast.results.results_folder import ResultsFolder
 
     add_routers(router)
-    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     (remeasure if measure else judge_again)(folder, where, shlex.join(["roamcast", *sys.argv[1:]]))
     result = CampaignResult(ResultsFolder(folder))
     prepare_curves(result)

@@ -10,24 +10,16 @@ import typer
 
 from roamcast.cli.shared.limits import MOST_SEEDS
 from roamcast.cli.shared.routers import Routers, add_routers, spell_routers
-from roamcast.cli.shared.spark_options import (
-    Conf,
-    EventLog,
-    Master,
-    Remote,
-    Replace,
-    Strict,
-    Ui,
-    Warm,
-    choose_session,
-)
+from roamcast.cli.shared.spark_options import Replace, Strict, spark_command
 from roamcast.errors import UserError
 from roamcast.files import safe_name
 
 if TYPE_CHECKING:
+    from roamcast.pipeline.spark.cluster import SparkOptions
     from roamcast.scenario.model import Scenario
 
 
+@spark_command
 def command(
     scenario: Annotated[
         str,
@@ -49,12 +41,7 @@ def command(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario. May be repeated."),
     ] = None,
-    master: Master = None,
-    remote: Remote = None,
-    conf: Conf = None,
-    ui: Ui = False,
-    event_log: EventLog = None,
-    warm: Warm = None,
+    where: SparkOptions,
     replace: Replace = False,
     strict: Strict = False,
     replay: Annotated[
@@ -116,7 +103,6 @@ def command(
     words += ["--goal", goal] if goal != "delivery" else []
     words += ["--deadline", deadline] if deadline is not None else []
     words += ["--figures", figures] if figures is not None else []
-    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     words += where.arguments()
     result = run_campaign(campaign, folder, shlex.join(words), question, where=where, replace=replace)
     if replay is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,10 +14,13 @@ from roamcast.cli.shared.spark_options import (
     Master,
     Remote,
     Ui,
-    Warm,
     choose_session,
     optional_session,
+    spark_command,
 )
+
+if TYPE_CHECKING:
+    from roamcast.pipeline.spark.cluster import SparkOptions
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -26,15 +29,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command("check")
+@spark_command
 def check(
     folder: Folder,
     *,
-    master: Master = None,
-    remote: Remote = None,
-    conf: Conf = None,
-    ui: Ui = False,
-    event_log: EventLog = None,
-    warm: Warm = None,
+    where: SparkOptions,
     json: Json = False,
 ) -> None:
     """Run the data-quality checks and write the table `quality` (exit code 1 if one failed)."""
@@ -43,7 +42,6 @@ def check(
     from roamcast.pipeline.quality import check_quality
     from roamcast.pipeline.spark.session import open_session
 
-    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     store = CampaignFolder(folder)
     store.read_campaign()
     with open_session(where) as spark:
@@ -112,22 +110,17 @@ def lineage(
 
 
 @app.command("migrate")
+@spark_command
 def migrate(
     folder: Folder,
     *,
-    master: Master = None,
-    remote: Remote = None,
-    conf: Conf = None,
-    ui: Ui = False,
-    event_log: EventLog = None,
-    warm: Warm = None,
+    where: SparkOptions,
 ) -> None:
     """Rewrite facts of an older format in the present one, in this process or on Spark."""
     from roamcast.lake.delta import FORMAT
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.committing.migration import migrate
 
-    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     store = CampaignFolder(folder)
     store.read_campaign()
     with store.lock(), optional_session(where) as spark:
@@ -136,6 +129,7 @@ def migrate(
 
 
 @app.command("prune")
+@spark_command
 def prune(
     folder: Folder,
     *,
@@ -145,19 +139,13 @@ def prune(
     remove: Annotated[
         bool, typer.Option("--remove", help="Remove them; without it, only print what would be removed.")
     ] = False,
-    master: Master = None,
-    remote: Remote = None,
-    conf: Conf = None,
-    ui: Ui = False,
-    event_log: EventLog = None,
-    warm: Warm = None,
+    where: SparkOptions,
     json: Json = False,
 ) -> None:
     """Remove the facts of runs that were committed long ago; metrics and other tables stay."""
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.committing.maintenance import parse_age, prune_older
 
-    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     seconds = parse_age(older_than)
     store = CampaignFolder(folder)
     store.check_layout()

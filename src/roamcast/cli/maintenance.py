@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from roamcast.cli.shared.limits import DISAGREED
-from roamcast.cli.shared.spark_options import (
-    Conf,
-    EventLog,
-    Master,
-    Remote,
-    Ui,
-    Warm,
-    choose_session,
-    optional_session,
-)
+from roamcast.cli.shared.spark_options import optional_session, spark_command
+
+if TYPE_CHECKING:
+    from roamcast.pipeline.spark.cluster import SparkOptions
 
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="Campaign folder or URL.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+@spark_command
 def verify(
     folder: Folder,
     *,
     repair: Annotated[
         bool, typer.Option("--repair", help="Remove damaged runs, so that they are simulated again.")
     ] = False,
-    master: Master = None,
-    remote: Remote = None,
-    conf: Conf = None,
-    ui: Ui = False,
-    event_log: EventLog = None,
-    warm: Warm = None,
+    where: SparkOptions,
     json: Json = False,
 ) -> None:
     """Verify the checksums of all facts (exit code 0 if intact, 1 if not).
@@ -44,7 +34,6 @@ def verify(
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.committing.maintenance import verify
 
-    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     store = CampaignFolder(folder)
     store.check_layout()
     store.read_campaign()
@@ -67,15 +56,11 @@ def verify(
     raise typer.Exit(DISAGREED if found.damaged else 0)
 
 
+@spark_command
 def prune(
     folder: Folder,
     *,
-    master: Master = None,
-    remote: Remote = None,
-    conf: Conf = None,
-    ui: Ui = False,
-    event_log: EventLog = None,
-    warm: Warm = None,
+    where: SparkOptions,
     json: Json = False,
 ) -> None:
     """Remove facts of runs that the campaign no longer plans, and unreferenced files.
@@ -88,7 +73,6 @@ def prune(
     store = CampaignFolder(folder)
     store.check_layout()
     store.read_campaign()
-    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     with store.lock(), optional_session(where) as spark:
         found = prune(store, spark)
     if json:

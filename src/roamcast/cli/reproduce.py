@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from roamcast.cli.shared.limits import MOST_SEEDS
 from roamcast.cli.shared.routers import Routers, spell_routers
-from roamcast.cli.shared.spark_options import (
-    Conf,
-    EventLog,
-    Master,
-    Remote,
-    Replace,
-    Strict,
-    Ui,
-    Warm,
-    choose_session,
-)
+from roamcast.cli.shared.spark_options import Replace, Strict, spark_command
+
+if TYPE_CHECKING:
+    from roamcast.pipeline.spark.cluster import SparkOptions
 
 
+@spark_command
 def command(
     paper: Annotated[
         str,
@@ -47,12 +41,7 @@ def command(
     out: Annotated[
         str | None, typer.Option(help="Results folder for facts, tables and report, or s3://...")
     ] = None,
-    master: Master = None,
-    remote: Remote = None,
-    conf: Conf = None,
-    ui: Ui = False,
-    event_log: EventLog = None,
-    warm: Warm = None,
+    where: SparkOptions,
     replace: Replace = False,
     strict: Strict = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
@@ -68,7 +57,6 @@ def command(
     words += ["--seeds", str(seeds)] if seeds else []
     words += [word for figure in only or [] for word in ("--figure", figure)]
     words += spell_routers(router)
-    where = choose_session(master, remote, conf, ui, event_log, warm=warm)
     words += where.arguments()
     result = run_campaign_file(
         file,

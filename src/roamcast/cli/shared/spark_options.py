@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Annotated
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -41,6 +44,41 @@ Replace = Annotated[bool, typer.Option("--overwrite", help="Overwrite results of
 Strict = Annotated[
     bool, typer.Option("--strict", help="Exit code 1 unless every claim is held and no run failed.")
 ]
+
+_OPTIONS: dict[str, tuple[Any, object]] = {
+    "master": (Master, None),
+    "remote": (Remote, None),
+    "conf": (Conf, None),
+    "ui": (Ui, False),
+    "event_log": (EventLog, None),
+    "warm": (Warm, None),
+}
+"Type and default of each option that `spark_command` adds."
+
+
+def spark_command(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with Spark's options in place of its parameter `where`, a `SparkOptions`."""
+    del command.__annotations__["where"]  # its type is not imported before the command runs
+    types = get_type_hints(command, include_extras=True)
+    signature = inspect.signature(command)
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in signature.parameters.items():
+        if name == "where":
+            parameters += [
+                inspect.Parameter(option, parameter.kind, default=default, annotation=annotation)
+                for option, (annotation, default) in _OPTIONS.items()
+            ]
+        else:
+            parameters.append(parameter.replace(annotation=types[name]))
+
+    @wraps(command)
+    def with_options(**values: Any) -> None:
+        chosen = {name: values.pop(name) for name in _OPTIONS}
+        command(**values, where=choose_session(**chosen))
+
+    with_options.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {each.name: each.annotation for each in parameters}
+    return with_options
 
 
 def choose_session(

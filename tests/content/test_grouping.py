@@ -1,5 +1,6 @@
 """Every grouping covers its members; the graph is the covering order; the figures of the papers."""
 
+from itertools import product
 from random import Random
 
 import numpy as np
@@ -286,3 +287,43 @@ def test_types_do_not_share_channels():
     other = EventType("DVD", {"n": generate.Integer()})
     groups = kmeans_groups([CD.price < 20, other.n == 1, CD.price < 30])
     assert sorted(len(group.members) for group in groups) == [1, 2]
+
+
+def ranges(seed, count):
+    r = Random(seed)
+    return [(CD.price >= low) & (CD.price <= low + 5) for low in (r.randint(10, 99) for _ in range(count))]
+
+
+def regrouped(method, filters, k):
+    """Labels after additions, and after departures and returns that reassign all subscriptions again."""
+    following = make_incremental(method, k)
+    for key, filter in enumerate(filters):
+        following.add(key, filter)
+    for _ in range(20):
+        following.add("passing", filters[0])
+        following.remove("passing")
+    return [following.label(key) for key in range(len(filters))]
+
+
+def test_the_papers_metric_is_smaller_than_by_nearest_centroids():
+    sums = {"kmeans": 0.0, "kmeans-average": 0.0}
+    smaller = 0
+    for seed in range(12):
+        filters = ranges(seed, 24)
+        found = {method: spread(vectors(filters), regrouped(method, filters, 4)) for method in sums}
+        smaller += found["kmeans-average"] < found["kmeans"] - 1e-9
+        sums = {method: sums[method] + found[method] for method in sums}
+    assert smaller >= 8
+    assert sums["kmeans-average"] < 0.9 * sums["kmeans"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_single_move_lowers_the_papers_metric_when_reassignment_has_ended(seed):
+    filters = ranges(seed, 12)
+    labels = regrouped("kmeans-average", filters, 3)
+    points = vectors(filters)
+    least = spread(points, labels)
+    for key, other in product(range(12), set(labels)):
+        if labels.count(labels[key]) > 1:
+            moved = [other if each == key else label for each, label in enumerate(labels)]
+            assert spread(points, moved) >= least - 1e-9

@@ -312,6 +312,12 @@ def _kmeans(type: EventType, labels: Iterator[int], k: int | None) -> TypeGroupi
     return KMeans(type, labels, k)
 
 
+def _average_kmeans(type: EventType, labels: Iterator[int], k: int | None) -> TypeGrouping:
+    from roamcast.content.grouping.kmeans import AverageKMeans
+
+    return AverageKMeans(type, labels, k)
+
+
 def _signature(type: EventType, labels: Iterator[int], k: int | None) -> TypeGrouping:
     from roamcast.content.grouping.partition import SignaturePartition
 
@@ -335,6 +341,7 @@ _METHODS: dict[str, Callable[[EventType, Iterator[int], int | None], TypeGroupin
     "graph": GraphGrouping,
     "single": SingleGrouping,
     "kmeans": _kmeans,
+    "kmeans-average": _average_kmeans,
     "agglomerative": _agglomerative,
     "divisive": _divisive,
     "signature": _signature,

@@ -12,11 +12,18 @@ from roamcast.content.filter import Filter
 from roamcast.routing.cbr.advertising import Advertising
 from roamcast.routing.cbr.adverts import AdvertRoutes
 from roamcast.routing.cbr.forwarded import ForwardedFilters
-from roamcast.routing.cbr.messages import HIGHEST_COUNT, Advert, MostCovering, Subscription, TreeEvent
+from roamcast.routing.cbr.messages import (
+    HIGHEST_COUNT,
+    Advert,
+    MostCovering,
+    NamedSubscription,
+    Subscription,
+    TreeEvent,
+)
 from roamcast.routing.cbr.most_covering import Branch, MostCoveringTable
 from roamcast.routing.cbr.next_hops import NextHops
 from roamcast.routing.cbr.parameters import CbrParameters
-from roamcast.routing.cbr.subscription_table import SubscriptionTable
+from roamcast.routing.cbr.subscription_table import NamedSubscribers, SubscriptionTable
 from roamcast.routing.router import (
     BROADCAST,
     Dissemination,
@@ -53,13 +60,16 @@ class Cbr(Advertising):
     as_published: ClassVar[Mapping[str, Any]] = MappingProxyType(
         {"advert_serials": False, "avoid_rings": False, "send_back": True}
     )
-    messages: ClassVar[tuple[type[Message], ...]] = (Advert, Subscription, MostCovering, TreeEvent)
+    messages: ClassVar[tuple[type[Message], ...]] = (
+        *(Advert, Subscription, NamedSubscription, MostCovering, TreeEvent),
+    )
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
         self.relations = RelationCache()
         self.subscriptions = SubscriptionTable(p.expire, p.subscriptions)
+        self.named = NamedSubscribers(p.expire, p.subscriptions)
         self.trees = MostCoveringTable(p.expire, p.neighbours_news, p.hop_limit, self.relations)
         self.forwarded = ForwardedFilters(p.subscriptions)
         self.passed_on: Leases[Filter, bool] = Leases(p.repeat, p.subscriptions)
@@ -71,6 +81,7 @@ class Cbr(Advertising):
         self.handlers |= {
             TreeEvent: self._handle_event,
             Subscription: self._handle_subscription,
+            NamedSubscription: self._handle_subscription,
             MostCovering: self._handle_most_covering,
         }
 
@@ -101,22 +112,23 @@ class Cbr(Advertising):
 
     def link_failed(self, message: Any, to: NodeId) -> None:
         """With `link_feedback`, send a subscription to another next hop; plain CBR ignores link failures."""
-        if self.parameters.link_feedback and isinstance(message, Subscription):
+        if self.parameters.link_feedback and isinstance(message, Subscription | NamedSubscription):
             now = self.host.now()
             self.adverts.forget(to, now)
             self.trees.forget(to, now)
             self.forwarded.forget(to)
-            self._pass_on(
-                message.pattern, [c for c, wanted in self._entries(now) if wanted == message.pattern]
-            )
+            children = [child for child, wanted in self._entries(now) if wanted == message.pattern]
+            self._pass_on(message.pattern, children, _subscriber(message))
 
     def tables(self) -> Mapping[str, Footprint]:
         """Return the size of each table."""
         passed = len(self.passed_on)
         repeats = {"passed_on": Footprint(passed, 12 * passed, self.passed_on.capacity)}
+        names = {"subscribers": self.named.footprint()} if self.parameters.name_subscribers else {}
         return {
             **super().tables(),
             **(repeats if self.parameters.repeat else {}),
+            **names,
             "subscriptions": self.subscriptions.footprint(),
             "forwarded": self.forwarded.footprint(),
             "most_covering": self.trees.footprint(),
@@ -155,7 +167,11 @@ class Cbr(Advertising):
         return None
 
     def _send_down(self, message: TreeEvent) -> None:
-        self.host.broadcast(message)
+        if not self.parameters.unicast_events or not message.children:
+            self.host.broadcast(message)
+            return
+        for child in sorted(message.children):
+            self.host.send(TreeEvent(message.publication, frozenset((child,))), child)
 
     def _drop_reason(self, publication: Publication) -> Drop:
         lapsed = self.subscriptions.lapsed(publication.event, self.host.now())
@@ -179,8 +195,22 @@ class Cbr(Advertising):
         messages: list[tuple[Message, NodeId]] = []
         if self.parameters.most_covering:
             messages += [(news, BROADCAST) for news in self._most_covering_news(entries, next_hops)]
-        messages += [(Subscription(pattern), to) for to, patterns in asked.items() for pattern in patterns]
+        if self.parameters.name_subscribers:
+            messages += self._named_renewals(now, next_hops)
+        else:
+            messages += [(Subscription(each), to) for to, patterns in asked.items() for each in patterns]
         self._send_paced(messages)
+
+    def _named_renewals(self, now: float, next_hops: NextHops) -> list[tuple[Message, NodeId]]:
+        """Return a subscription in the name of each subscriber below this node, with its next hops."""
+        self.named.leases.sweep(now)
+        node = self.host.node
+        own = [(node, pattern, node) for pattern in dict.fromkeys(self.interests)]
+        return [
+            (NamedSubscription(pattern, subscriber), neighbour)
+            for child, pattern, subscriber in own + self.named.entries(now)
+            for neighbour in sorted(next_hops.neighbours(pattern, child))
+        ]
 
     def _send_paced(self, messages: list[tuple[Message, NodeId]]) -> None:
         """Send messages one by one, because all at once would overflow the link's queue; the last is sent
@@ -199,7 +229,7 @@ class Cbr(Advertising):
         own = [(self.host.node, pattern) for pattern in dict.fromkeys(self.interests)]
         return own + self.subscriptions.entries(now)
 
-    def _pass_on(self, pattern: Filter, children: Iterable[NodeId]) -> None:
+    def _pass_on(self, pattern: Filter, children: Iterable[NodeId], subscriber: NodeId | None = None) -> None:
         """Send the subscription of some children towards the publishers; with covering, skip a neighbour that
         has been sent a covering filter (figure 1)."""
         now = self.host.now()
@@ -210,7 +240,11 @@ class Cbr(Advertising):
         targets = {neighbour for child in children for neighbour in next_hops.neighbours(pattern, child)}
         for neighbour in sorted(targets):
             if not self.parameters.covering or self.forwarded.extend(neighbour, pattern):
-                self.host.send(Subscription(pattern), neighbour)
+                named = self.parameters.name_subscribers
+                name = self.host.node if subscriber is None else subscriber
+                self.host.send(
+                    NamedSubscription(pattern, name) if named else Subscription(pattern), neighbour
+                )
 
     def _next_hops(self, now: float, offers: list[AdvertRoutes]) -> NextHops:
         if not self.parameters.most_covering:
@@ -226,11 +260,15 @@ class Cbr(Advertising):
 
     # Messages of neighbours.
 
-    def _handle_subscription(self, message: Subscription, sender: NodeId) -> Drop | None:
-        now, pattern = self.host.now(), message.pattern
+    def _handle_subscription(self, message: Subscription | NamedSubscription, sender: NodeId) -> Drop | None:
+        now, pattern, subscriber = self.host.now(), message.pattern, _subscriber(message)
+        if subscriber == self.host.node:
+            return Drop.DUPLICATE  # it has come back
         new = self.subscriptions.hear(sender, pattern, now)
+        if subscriber is not None and self.parameters.name_subscribers:
+            new = self.named.hear(sender, pattern, subscriber, now)
         if new or (self.parameters.repeat and self.passed_on.get(pattern, now) is None):
-            self._pass_on(pattern, [sender])
+            self._pass_on(pattern, [sender], subscriber)
         return None
 
     def _handle_most_covering(self, message: MostCovering, sender: NodeId) -> Drop | None:
@@ -266,3 +304,8 @@ class Cbr(Advertising):
         self.told.replace_all(distinct)
         counts = Counter(wide for pattern in patterns for wide in self.told.covering(pattern))
         return {pattern: counts[pattern] for pattern in distinct if self.told.is_minimal(pattern)}
+
+
+def _subscriber(message: Subscription | NamedSubscription) -> NodeId | None:
+    """Return the subscriber that a subscription names; None if it names none."""
+    return message.subscriber if isinstance(message, NamedSubscription) else None

@@ -80,7 +80,7 @@ class FtCbr(Cbr):
         return not taken and publication.publisher != self.host.node
 
     def _send_down(self, message: TreeEvent) -> None:
-        self.host.broadcast(message)
+        super()._send_down(message)
         self.waiting.expect(message)
 
     def _search(self, message: TreeEvent, lost: frozenset[NodeId]) -> None:

@@ -32,6 +32,13 @@ class Subscription(Message, number=17, category=Category.SUBSCRIPTION, role=Role
     pattern: Filter
 
 
+class NamedSubscription(Message, number=21, category=Category.SUBSCRIPTION, role=Role.SUBSCRIPTION):
+    """A subscription with its subscriber (`s.sbr` of table 2)."""
+
+    pattern: Filter
+    subscriber: Node
+
+
 class MostCovering(Message, number=18, category=Category.SUBSCRIPTION, role=Role.BEACON):
     """The number of the sender's subscriptions that a filter covers, and their distance to the publisher."""
 

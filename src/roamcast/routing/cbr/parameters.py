@@ -61,6 +61,13 @@ class CbrParameters(LeaseParameters):
     "Whether an event is also forwarded to the child that it came from, as in line 22 of figure 3."
     send_unwanted: bool = False
     "Whether a publisher broadcasts an event without known subscribers. The paper leaves this open."
+    unicast_events: bool = False
+    """Whether an event is sent to each child by unicast, which the link acknowledges and repeats, instead of
+    once to all by broadcast as in figure 3."""
+    name_subscribers: bool = False
+    """Whether a subscription names its subscriber (`s.sbr` of table 2), so that equal subscriptions of
+    several subscribers are stored and forwarded separately. The tables of the paper have one entry per child
+    and filter, and its subscribers are anonymous."""
     link_feedback: bool = False
     "Whether a subscription is sent to another next hop after a link failure. Not in the paper."
     repeat: Seconds = Field(0.0, ge=0)
@@ -74,6 +81,15 @@ class CbrParameters(LeaseParameters):
     "Maximum number of most-covering entries stored; the oldest lease is evicted."
     handled_limit: int = Field(65536, ge=1)
     "Maximum number of event ids remembered as handled; the oldest is removed first."
+
+    @model_validator(mode="after")
+    def _check_names(self) -> CbrParameters:
+        if self.name_subscribers and self.covering:
+            raise ValueError(
+                "name_subscribers = true: expected false with covering = true, since a covering subscription"
+                " is forwarded for several subscribers"
+            )
+        return self
 
 
 class FtCbrParameters(CbrParameters):

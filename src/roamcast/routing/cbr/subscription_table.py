@@ -1,4 +1,4 @@
-"""Subscription table: the subscriptions of each child."""
+"""Subscription table: the subscriptions of each child, and the subscribers that they name."""
 
 from __future__ import annotations
 
@@ -91,3 +91,24 @@ class SubscriptionTable:
             for pattern in before:
                 if pattern not in self._children:
                     self._index.remove(pattern)
+
+
+class NamedSubscribers:
+    """Leases of the subscribers named by the subscriptions of each child (`s.sbr` of table 2)."""
+
+    def __init__(self, life: float, capacity: int) -> None:
+        self.leases: Leases[tuple[NodeId, Filter, NodeId], bool] = Leases(life, capacity)
+
+    def hear(self, child: NodeId, pattern: Filter, subscriber: NodeId, now: float) -> bool:
+        """Add or renew a subscriber; return whether it is new."""
+        self.leases.sweep(now)
+        return self.leases.renew((child, pattern, subscriber), True, now)
+
+    def entries(self, now: float) -> list[tuple[NodeId, Filter, NodeId]]:
+        """Return (child, filter, subscriber) of all valid leases."""
+        return [key for key, _ in self.leases.items(now)]
+
+    def footprint(self) -> Footprint:
+        """Return the size: child, subscriber, lease and a reference to the filter of each entry."""
+        held = sum(1 for _ in self.leases.items(-inf))
+        return Footprint(held, 20 * held, self.leases.capacity)

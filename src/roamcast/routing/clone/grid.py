@@ -3,7 +3,8 @@
 The paper specifies grids that are fixed by location and have heads. The rest is our choice: a square's head
 is the node nearest to its centre, elected at each construction by votes that stay within the square. A head
 that leaves its square resigns, and nodes without a route to the head elect another. A node that enters a
-square adopts the head that its neighbours there report.
+square adopts the head that its neighbours there report. Of two heads in one square the one farther from the
+centre joins the other once it receives a beacon of the other's community (`merge_heads`).
 """
 
 from __future__ import annotations
@@ -66,17 +67,30 @@ class GridCbr(TwoTier):
         moved = before is not None and square != before
         if moved or (not community.is_principal and community.hops >= NO_WAY):
             self._enter(square)
+        elif community.is_principal and self.parameters.merge_heads:
+            self._merge(square)
 
-    def _enter(self, square: tuple[int, int]) -> None:
-        """Adopt the head that neighbours in the square report, or start an election."""
-        community, now = self.community, self.host.now()
-        heads = [
+    def _heads(self, square: tuple[int, int]) -> list[KnownPrincipal]:
+        """Return the heads that neighbours in a square report, one entry per neighbour."""
+        return [
             KnownPrincipal(beacon.principal, beacon.weight, frozenset(), beacon.hops + 1, node)
-            for node, beacon in community.heard.items(now)
+            for node, beacon in self.community.heard.items(self.host.now())
             if self.square_at(beacon.here) == square
             and beacon.hops < self.parameters.ttl
             and self.host.node not in (beacon.parent, beacon.principal)
         ]
+
+    def _merge(self, square: tuple[int, int]) -> None:
+        """Join the heaviest other head of the square, if it is heavier than this node."""
+        own = (self.community.weight, -self.host.node)
+        heavier = [head for head in self._heads(square) if (head.weight, -head.principal) > own]
+        if heavier:
+            self.community.join(max(heavier, key=lambda head: (head.weight, -head.principal, -head.hops)))
+
+    def _enter(self, square: tuple[int, int]) -> None:
+        """Adopt the head that neighbours in the square report, or start an election."""
+        community, now = self.community, self.host.now()
+        heads = self._heads(square)
         if heads:
             community.join(min(heads, key=lambda head: (head.hops, -head.weight, head.principal)))
             return

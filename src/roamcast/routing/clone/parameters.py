@@ -106,6 +106,10 @@ class GridParameters(TwoTierParameters):
     "Side of a square; 500 m divides the city into 4 x 4."
     ttl: int = Field(8, ge=1, le=64)
     "Maximum distance from a head to the nodes of its square in hops."
+    merge_heads: bool = True
+    """Whether a head joins a head of its own square that is nearer to the centre, once it receives a beacon
+    of that head or of a member; a grid has one head in the paper. Otherwise heads merge only at the next
+    construction."""
 
     @model_validator(mode="after")
     def _vote_in_time(self) -> GridParameters:

@@ -162,7 +162,10 @@ class Reorganisation:
         return [each for each in self._neighbouring() if each.principal != self._community.principal]
 
     def _join_best(self, around: list[KnownPrincipal]) -> None:
-        self._community.join(min(around, key=lambda each: (self.expected_hops(each), each.principal)))
+        """Join the principal with the smallest E(H); of equal ones the nearest, then the lowest node id."""
+        self._community.join(
+            min(around, key=lambda each: (self.expected_hops(each), each.hops, each.principal))
+        )
 
     def _improve(self) -> None:
         limit = self._expected_now()

@@ -4,31 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from roamcast.routing.cbr.raft.cache import EventCache
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Host, NodeId
 
+EventKey = tuple[NodeId, int]
+"Publisher and sequence number."
+
 
 class AckAggregator:
-    """Collects acknowledgements for `ack_delay` seconds and sends those for the same event together."""
+    """Collects acknowledgements and sends those for the same event together (`ack_collection`)."""
 
     def __init__(
         self,
         host: Host,
         parameters: RaftCbrParameters,
+        cache: EventCache,
         send: Callable[[NodeId, int, frozenset[NodeId]], None],
     ) -> None:
         self.host = host
         self.parameters = parameters
-        self.gathered: dict[tuple[NodeId, int], set[NodeId]] = {}
+        self.gathered: dict[EventKey, set[NodeId]] = {}
+        "The subscribers whose acknowledgements have not been forwarded."
+        self._cache = cache
+        self._last: dict[EventKey, float] = {}
+        "When the last acknowledgement of each gathered event arrived [s]: `u.ts` of table 3."
         self._send = send
 
     def add(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> None:
-        """Add an acknowledgement; it is sent with the next aggregate."""
+        """Add an acknowledgement; it is sent with the next aggregate of its event."""
+        if self.parameters.ack_collection == "children":
+            self._collect((publisher, sequence), frozenset(subscribers))
+            return
         if not self.gathered:
             self.host.call_later(self.parameters.ack_delay, self._flush)
         self.gathered.setdefault((publisher, sequence), set()).update(subscribers)
         if len(self.gathered) > self.parameters.cached_events:
             self._flush()
+
+    def _collect(self, event: EventKey, subscribers: frozenset[NodeId]) -> None:
+        """Forward the acknowledgements once all destinations below have acknowledged, else after a pause."""
+        self.gathered.setdefault(event, set()).update(subscribers)
+        if self._cache.acknowledge(*event, subscribers):
+            self._forward(event)
+            return
+        self._last[event] = now = self.host.now()
+        self.host.call_later(self.parameters.ack_delay, self._check_pause, event, now)
+        if len(self.gathered) > self.parameters.cached_events:
+            self._forward(next(iter(self.gathered)))
+
+    def _check_pause(self, event: EventKey, since: float) -> None:
+        if self._last.get(event) == since:
+            self._forward(event)
+
+    def _forward(self, event: EventKey) -> None:
+        self._last.pop(event, None)
+        self._send(*event, frozenset(self.gathered.pop(event)))
 
     def _flush(self) -> None:
         gathered, self.gathered = self.gathered, {}

@@ -23,6 +23,8 @@ class CachedEvent(NamedTuple):
     "Latest possible time of publication [s]."
     since: float
     "When this node first received it [s]."
+    acknowledged: set[NodeId]
+    "The destinations that have acknowledged it (`u.ackd`), recorded if `ack_collection` is 'children'."
 
 
 class EventCache:
@@ -39,11 +41,14 @@ class EventCache:
         held = self.events.get(id, now)
         destinations = {each.node: each for each in event.destinations}
         published, since = now - event.age / 1000, now
+        acknowledged: set[NodeId] = set()
         if held is not None:
             destinations = held.destinations | destinations
             published, since = min(published, held.published), held.since
+            acknowledged = held.acknowledged
         self.events.sweep(now)
-        self.events.renew(id, CachedEvent(event.publication, chain, destinations, published, since), now)
+        cached = CachedEvent(event.publication, chain, destinations, published, since, acknowledged)
+        self.events.renew(id, cached, now)
 
     def find(self, event: XcastEvent) -> CachedEvent:
         """Return the entry of an event; create it if the event is not cached."""
@@ -57,6 +62,17 @@ class EventCache:
         """Return the node that an event came from; the publisher if the event is no longer cached."""
         held = self.events.get(publisher << 32 | sequence, self.host.now())
         return held.chain[-2] if held is not None and len(held.chain) > 1 else publisher
+
+    def acknowledge(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> bool:
+        """Record acknowledgements of an event; return whether all destinations here have acknowledged it.
+
+        False if the event is not cached.
+        """
+        held = self.events.get(publisher << 32 | sequence, self.host.now())
+        if held is None:
+            return False
+        held.acknowledged.update(subscribers)
+        return held.acknowledged >= held.destinations.keys()
 
     def serve(self, nack: Nack) -> tuple[list[XcastEvent], list[SequenceGap]]:
         """Return the cached events that a subscriber is missing, and the gaps that remain."""

@@ -59,7 +59,10 @@ def of_broker(cache: EventCache, custody: Custody, acks: AckAggregator) -> dict[
     most = cache.parameters.cached_events
     passed = [cached for _, cached in cache.events.items(-inf)]
     held = _events([cached.publication for cached in passed], most)
-    ways = sum(4 * len(cached.chain) + 13 * len(cached.destinations) for cached in passed)
+    ways = sum(
+        4 * len(cached.chain) + 13 * len(cached.destinations) + 4 * len(cached.acknowledged)
+        for cached in passed
+    )
     stuck = sum(event.size + 13 * len(nodes) for event, nodes in custody.waiting.values())
     gathered = sum(8 + 4 * len(nodes) for nodes in acks.gathered.values())
     return {

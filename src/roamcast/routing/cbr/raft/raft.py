@@ -74,6 +74,7 @@ class RaftCbr(Advertising):
             "custody": False,
             "paced": False,
             "retransmit_runs": False,
+            "ack_collection": "children",
             "dsdv.detours": False,
             "dsdv.queue_timeout": "0 s",
         }
@@ -109,7 +110,7 @@ class RaftCbr(Advertising):
         self.recent = RecentDuplicates(host, p)
         self.upstream: dict[NodeId, tuple[NodeId, float]] = {}
         "Publisher -> the neighbour from which its latest event or ping came, and when [s]."
-        self.acks = AckAggregator(host, p, self._send_acks)
+        self.acks = AckAggregator(host, p, self.cache, self._send_acks)
         self.handlers |= {XcastEvent: self._handle_event, Ping: self._handle_ping}
         if isinstance(self.unicast, Dsdv):  # half of all messages: call the handler directly
             self.handlers[DsdvUpdate] = self.unicast.handle_update

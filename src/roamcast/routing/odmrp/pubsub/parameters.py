@@ -51,10 +51,11 @@ class PubSubParameters(MeshParameters):
     "Whether a join request without its event carries the event itself if that is shorter, or its digest."
     compare: Literal["summary", "filters"] = "summary"
     "Whether a broker matches an event against the summary of its subscriptions, or against each of them."
-    grouping: Literal["least", "graph", "single", "kmeans", "agglomerative", "divisive", "signature"] = (
-        "kmeans"
-    )
-    "Algorithm by which a publisher groups the subscriptions."
+    grouping: Literal[
+        "least", "graph", "single", "kmeans", "kmeans-average", "agglomerative", "divisive", "signature"
+    ] = "kmeans"
+    """Algorithm by which a publisher groups the subscriptions. 'kmeans' assigns each to the nearest centroid;
+    'kmeans-average' minimises the sum of the groups' average distances to their centroids."""
     clusters: int = Field(0, ge=0, le=255)
     "Number of groups that K-means, hierarchies and signatures make; 0: the papers' K."
     combine: bool = True

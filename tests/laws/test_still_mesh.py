@@ -71,5 +71,5 @@ def test_everyone_who_wants_an_event_gets_it_once_while_subscriptions_come_and_g
             wanting = {node for node, wanted in wishes if wanted.matches(event)} - {publisher}
             expected += [(node, sent.id) for node in wanting]
             mesh.run(for_=2.5 if name.endswith("follow") else 0.7)
-    assert len(expected) > 20
+    assert len(expected) >= 20
     assert sorted((d.node, d.publication.id) for d in mesh.deliveries) == sorted(expected)

@@ -92,7 +92,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     found, form = recognise(files, format)
     described = _print_notes(warmup, range, data_rate, basic_rate)._replace(seed=seed, movement=movement)
     question = {"files": found, "format": form.name, "geo": geo, "presence": presence}
-    question["told"] = described._asdict()
+    question["description"] = described._asdict()
     check_output(out, question, replace=replace)
     report: dict[str, Any]
     if form.name != "ns2trace":

@@ -42,8 +42,8 @@ async def _serve(file: Path, json: bool) -> int:
         if config.control is not None:
             await stack.enter_async_context(listen(node, config.control))
         if json:
-            told = {"node": node.id, "protocol": config.protocol, "network": node.key.network.hex()}
-            print(json_module.dumps(told), flush=True)
+            started = {"node": node.id, "protocol": config.protocol, "network": node.key.network.hex()}
+            print(json_module.dumps(started), flush=True)
         else:
             network = (
                 f"open network {config.network}" if node.key.is_open else f"network {node.key.network.hex()}"

@@ -73,9 +73,9 @@ def _show(record: SessionRecord, json: bool) -> None:
 
     same = record.identity == session_identity()
     if json:
-        told: dict[str, Any] = {"pid": record.pid, "url": record.url, "master": record.master}
-        told |= {"version": record.version, "same_code": same, "idle": record.idle, "in_use": in_use()}
-        print(json_.dumps(told))
+        record_json: dict[str, Any] = {"pid": record.pid, "url": record.url, "master": record.master}
+        record_json |= {"version": record.version, "same_code": same, "idle": record.idle, "in_use": in_use()}
+        print(json_.dumps(record_json))
         return
     print(
         f"process {record.pid}, {record.master}, Roamcast {record.version}, "

@@ -64,9 +64,9 @@ def _print_line(watcher: LiveWatcher) -> None:
     assert watcher.facts is not None
     run, found = watcher.facts.run, watcher.metrics
     rate = found.get("delivery_rate")
-    told = "-" if rate is None else f"{rate:.4f}"
+    share = "-" if rate is None else f"{rate:.4f}"
     print(
-        f"{run.duration:.0f} s, {run.nodes} nodes: {found['publications']:.0f} events, delivered {told}",
+        f"{run.duration:.0f} s, {run.nodes} nodes: {found['publications']:.0f} events, delivered {share}",
         file=sys.stderr,
         flush=True,
     )

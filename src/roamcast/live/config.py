@@ -27,7 +27,7 @@ PORT = 4747
 
 
 class Config(BaseModel):
-    """What a node is told: its protocol, network, link, event types and folders."""
+    """The configuration of a node: its protocol, network, link, event types and folders."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", use_attribute_docstrings=True, arbitrary_types_allowed=True
@@ -50,7 +50,7 @@ class Config(BaseModel):
     require_signatures: bool = False
     "Whether publications without a signature are refused; the node then signs its own, too."
     name: str = Field("", max_length=64)
-    "A name for people, told to neighbours."
+    "A name for people, which the node sends to its neighbours."
     interfaces: tuple[str, ...] = ()
     "Network interfaces to use, by IPv6 multicast."
     broadcast: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Config(BaseModel):
     position: tuple[float, float] | None = None
     "Where the node is [m], for protocols that need positions."
     audience: tuple[NodeId, ...] = ()
-    "Receivers of every event, for the unicast baselines, which are told them in advance."
+    "Receivers of every event, for the unicast baselines, which do not learn subscriptions."
     types: dict[str, dict[str, Any]] = Field(default_factory=dict)
     "Event types by name, each with its fields, as in scenario files."
     control: Path | None = None

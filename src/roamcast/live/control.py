@@ -59,7 +59,7 @@ class Control:
             except (UserError, ValueError) as error:
                 await _write(writer, {"error": str(error)})
                 if isinstance(error, ValueError):
-                    return  # a line without end: what follows cannot be told apart
+                    return  # a line without end: where the next one begins is unknown
 
     async def _do(self, request: dict[str, Any], reader: asyncio.StreamReader) -> AsyncIterator[Any]:
         match request:

@@ -32,7 +32,7 @@ class Neighbour(NamedTuple):
 
 
 class Greeting:
-    """The greetings of one node, and what others told in theirs."""
+    """The greetings of one node, and the contents of those that it received."""
 
     def __init__(self, link: Link, identity: Identity, network: bytes, name: str) -> None:
         self._loop = asyncio.get_running_loop()

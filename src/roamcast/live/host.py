@@ -57,7 +57,7 @@ class LiveHost:
         self.drops: Counter[str] = Counter()
         "Messages that went no further, by reason."
         self.states: dict[str, float] = {}
-        "The latest value of each state that the router has told."
+        "The latest value of each state that the router has reported."
         self.errors = 0
         "Exceptions out of the router."
         self._link = link

@@ -305,7 +305,7 @@ class Node:
     def _take_message(self, payload: bytes, sender: NodeId, proof: bytes = b"") -> None:
         """Decode a message and give it to the router, unless the signature of its publication is refused."""
         handled = self.router.handled
-        if handled is not None and type(self.observer) is NodeObserver:  # others are told of each message
+        if handled is not None and type(self.observer) is NodeObserver:  # other observers get each message
             known = self._codec.duplicate_id(payload)
             if known is not None and known in handled:
                 self.host.drops["duplicate"] += 1

@@ -83,8 +83,8 @@ class ScenarioContent:
         "The lines of the schedule, each with its event."
         for row in rows:
             if row.size > scenario.mac.max_message:
-                told = too_large(row.size, scenario.mac.max_message)
-                raise ScheduleError(f"{workload.schedule}:{row.line}: size: {told}")
+                problem = too_large(row.size, scenario.mac.max_message)
+                raise ScheduleError(f"{workload.schedule}:{row.line}: size: {problem}")
             try:
                 event = self.types[row.type](read_cells(row, known.get(row.type)))
             except ContentError as error:

@@ -89,11 +89,11 @@ def _message(problem: Any, path: list[str], kind: type[BaseModel]) -> str:
         return "should not be empty" if least == 1 else f"should have at least {least} entries"
     if what == "too_long":
         return f"should have at most {context['max_length']} entries"
-    told: str = _WORDS.get(what, problem["msg"].removeprefix("Value error, "))
-    told = told.replace("Input should", "should")
+    text: str = _WORDS.get(what, problem["msg"].removeprefix("Value error, "))
+    text = text.replace("Input should", "should")
     if what in ("missing", "missing_argument", "value_error", "disagreement"):
-        return told
-    return f"{told}, not {shorten(repr(problem['input']))}" if _is_scalar(problem["input"]) else told
+        return text
+    return f"{text}, not {shorten(repr(problem['input']))}" if _is_scalar(problem["input"]) else text
 
 
 def shorten(text: str) -> str:

@@ -26,8 +26,8 @@ class RouterFailed(Exception):
         where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
         at = "" if self.node is None else f" on node {self.node}"
         over = "" if self.message is None else f" over {self.message}"
-        told = " ".join(what.split())[:300]
-        super().__init__(f"{protocol} failed{at} at {now:.6f} s{over}: {told}{where}")
+        reason = " ".join(what.split())[:300]
+        super().__init__(f"{protocol} failed{at} at {now:.6f} s{over}: {reason}{where}")
         self.traceback = "".join(traceback.format_exception(error))
         "The full traceback, for debugging the router."
 
@@ -72,5 +72,5 @@ def _node_of(worker: Any) -> NodeId | None:
 
 
 def _shorten(message: Message) -> str:
-    told = " ".join(repr(message).split())
-    return told if len(told) <= 200 else f"{told[:197]}..."
+    text = " ".join(repr(message).split())
+    return text if len(text) <= 200 else f"{text[:197]}..."

@@ -65,7 +65,7 @@ def _describe(scenario: Scenario, protocol: str, seed: int, world: World, record
     """Return the manifest of a run: its configuration and its counters."""
     counters = world.counters
     router, parameters = find(protocol), scenario.parameters(protocol)
-    told = roles(protocol)
+    message_roles = roles(protocol)
     return RunManifest(
         scenario=scenario.name,
         protocol=protocol,
@@ -84,7 +84,8 @@ def _describe(scenario: Scenario, protocol: str, seed: int, world: World, record
         resolved=resolve(scenario),
         files=digest_files(scenario),
         kinds={
-            kind: MessageKind(category, told.get(kind, "")) for kind, category in recorder.kinds().items()
+            kind: MessageKind(category, message_roles.get(kind, ""))
+            for kind, category in recorder.kinds().items()
         },
         traits=spell_traits(router.traits(parameters)),
     )
@@ -93,8 +94,8 @@ def _describe(scenario: Scenario, protocol: str, seed: int, world: World, record
 def spell_traits(traits: ProtocolTraits) -> dict[str, Any]:
     """Return the traits of a protocol as plain values, without empty ones."""
     spelt = msgspec.structs.asdict(traits)
-    told = {name: value for name, value in spelt.items() if value != ""}
-    return {name: value.name.lower() if isinstance(value, Enum) else value for name, value in told.items()}
+    given = {name: value for name, value in spelt.items() if value != ""}
+    return {name: value.name.lower() if isinstance(value, Enum) else value for name, value in given.items()}
 
 
 @contextmanager
@@ -127,8 +128,8 @@ def dry_run(scenario: Scenario, protocol: str, source: str) -> None:
     except MemoryError:
         raise RunRefused(f"{source}: a run would need more memory than is available") from None
     except Exception as error:
-        told = " ".join(str(error).split())
-        raise RunRefused(f"{source}: a run would fail: {type(error).__name__}: {told}") from error
+        reason = " ".join(str(error).split())
+        raise RunRefused(f"{source}: a run would fail: {type(error).__name__}: {reason}") from error
 
 
 def _trim_memory() -> None:

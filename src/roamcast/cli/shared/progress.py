@@ -77,20 +77,20 @@ class _JsonLines:
 
     def show(self, progress: Progress) -> None:
         """Print the progress if it has changed."""
-        told = describe(progress)
-        if told != self._last:
-            self._last = told
+        text = describe(progress)
+        if text != self._last:
+            self._last = text
             done, failed = progress.earlier + progress.done, progress.earlier_failed + progress.failed
             total = progress.planned or len(progress.runs)
             state = {"done": done, "failed": failed, "total": total, "left": progress.left}
-            _print_json(progress=state | {"says": told})
+            _print_json(progress=state | {"says": text})
 
     def stop(self) -> None:
         """Do nothing: there is no bar to remove."""
 
 
-def _print_json(**told: object) -> None:
-    print(json.dumps(told), file=sys.stderr, flush=True)
+def _print_json(**values: object) -> None:
+    print(json.dumps(values), file=sys.stderr, flush=True)
 
 
 class _Bar:

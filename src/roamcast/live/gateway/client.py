@@ -101,10 +101,10 @@ class BrokerClient:
         from paho.mqtt.packettypes import PacketTypes
         from paho.mqtt.properties import Properties
 
-        told: Any = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
-        told.UserProperty = list(properties.items())
-        told.ContentType = "application/json"
-        return self._client.publish(topic, payload, qos=1, retain=retain, properties=told).mid
+        header: Any = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+        header.UserProperty = list(properties.items())
+        header.ContentType = "application/json"
+        return self._client.publish(topic, payload, qos=1, retain=retain, properties=header).mid
 
     # In paho's thread.
 
@@ -127,9 +127,9 @@ class BrokerClient:
         _log.info("disconnected from the broker: %s", reason)
 
     def _on_message(self, client: Any, userdata: Any, message: Any) -> None:
-        told = dict(getattr(message.properties, "UserProperty", ()) or ())
+        properties = dict(getattr(message.properties, "UserProperty", ()) or ())
         arrived = BrokerMessage(
-            self.connection, message.mid, message.qos, message.topic, bytes(message.payload), told
+            self.connection, message.mid, message.qos, message.topic, bytes(message.payload), properties
         )
         self._call(self._received, arrived)
 

@@ -116,8 +116,11 @@ class Outbound:
             return
         room = MOST_UNCONFIRMED - len(self._unconfirmed)
         for message in self._spool.after(self._last, max(room, 0)):
-            told = {"publisher": str(message.publication >> 32), "publication": str(message.publication)}
-            mid = self._publish(message.topic, message.payload, message.retain, told)
+            properties = {
+                "publisher": str(message.publication >> 32),
+                "publication": str(message.publication),
+            }
+            mid = self._publish(message.topic, message.payload, message.retain, properties)
             self._unconfirmed[mid] = message.number
             self._last = message.number
 

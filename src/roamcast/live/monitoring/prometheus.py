@@ -51,8 +51,8 @@ async def _view(node: Node) -> dict[str, Any]:
 
 def families(state: dict[str, Any]) -> Iterator[Any]:
     """Yield the metric families of a node's state, as `view` gives it."""
-    told = {"protocol": state["protocol"], "network": state["network"], "name": state["name"]}
-    yield InfoMetricFamily("roamcast_node", "The node.", value=told | {"node": str(state["node"])})
+    labels = {"protocol": state["protocol"], "network": state["network"], "name": state["name"]}
+    yield InfoMetricFamily("roamcast_node", "The node.", value=labels | {"node": str(state["node"])})
     yield GaugeMetricFamily("roamcast_uptime_seconds", "Seconds since the start.", value=state["uptime"])
     yield GaugeMetricFamily("roamcast_incarnation", "Earlier starts.", value=state["incarnation"])
     yield GaugeMetricFamily("roamcast_neighbours", "Neighbours heard.", value=len(state["neighbours"]))

@@ -1,4 +1,4 @@
-"""The observer of a node: is told what its applications and its router do."""
+"""The observer of a node, which is called when its applications and its router act."""
 
 from __future__ import annotations
 

@@ -147,8 +147,8 @@ class FactsStream(NodeObserver):
 
     def sent(self, message: Message, to: NodeId, size: int) -> None:
         """Add a row to transmissions; the node does not know the airtime."""
-        told = (*_tell(message), size, 1, False, 0.0)
-        self._add("transmissions", self._clock(), self._node, to, *told)
+        columns = (*_tell(message), size, 1, False, 0.0)
+        self._add("transmissions", self._clock(), self._node, to, *columns)
 
     def dropped(self, message: Message, reason: Drop, peer: NodeId = BROADCAST) -> None:
         """Add a row to drops."""

@@ -38,12 +38,12 @@ _make_frame = tuple.__new__
 
 def fingerprint_protocol(messages: Iterable[type[Message]]) -> bytes:
     """Return four bytes that differ where the declarations of a router's messages differ."""
-    told = [
+    lines = [
         f"{message.number} {message.__name__} "
         + " ".join(f"{name}:{field.describe()}" for name, field in message.fields.items())
         for message in sorted(messages, key=lambda message: message.number)
     ]
-    return blake2b("\n".join(told).encode(), digest_size=4, person=b"roamcast proto").digest()
+    return blake2b("\n".join(lines).encode(), digest_size=4, person=b"roamcast proto").digest()
 
 
 class Refusal(Enum):

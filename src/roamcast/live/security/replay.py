@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 WINDOW = 1024
-"Counters behind the highest one that are still told apart; older ones are refused."
+"Number of counters behind the highest one that are tracked; older ones are refused."
 
 _MASK = (1 << WINDOW) - 1
 

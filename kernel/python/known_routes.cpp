@@ -17,9 +17,20 @@ using roamcast::KnownRoutes;
 
 KnownRoutes& routes_of(PyObject* self) { return *nb::inst_ptr<KnownRoutes>(self); }
 
+// An int below 2^30, as nearly all numbers of entries are, read without a call; else -1.
+Py_ssize_t small_number(PyObject* object) {
+    const auto* const number = reinterpret_cast<PyLongObject*>(object);
+#if PY_VERSION_HEX >= 0x030C0000
+    return PyUnstable_Long_IsCompact(number) ? PyUnstable_Long_CompactValue(number) : -1;
+#else
+    return Py_SIZE(number) == 1 ? static_cast<Py_ssize_t>(number->ob_digit[0]) : Py_SIZE(number) == 0 ? 0 : -1;
+#endif
+}
+
 // A number of 32 bits; none, without a Python error, if the object is none.
 std::optional<std::uint32_t> number_of(PyObject* object) {
     if (!PyLong_Check(object)) return std::nullopt;
+    if (const Py_ssize_t small = small_number(object); small >= 0) return static_cast<std::uint32_t>(small);
     const long long number = PyLong_AsLongLong(object);
     if (number < 0 || number > 0xFFFFFFFFLL) {
         PyErr_Clear();

@@ -114,7 +114,7 @@ class MessageType(msgspec.StructMeta):
         return cls
 
 
-class Message(msgspec.Struct, metaclass=MessageType, frozen=True, gc=False):
+class Message(msgspec.Struct, metaclass=MessageType, frozen=True, gc=False, cache_hash=True):
     """Base class of everything that is sent over one hop; immutable, so that hosts may share it."""
 
     number: ClassVar[int]

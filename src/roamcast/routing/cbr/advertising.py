@@ -31,6 +31,8 @@ class Advertising(Router):
         self.offered: list[Filter] = []
         self.serial = 0
         self._floods_left = p.advert_floods
+        # Attributes of a pydantic model or a host are slow to read, and many messages are advertisements.
+        self._hop_limit, self._flood_adverts, self._node = p.hop_limit, p.flood_adverts, host.node
         self.incarnation = host.incarnation
         self.handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {Advert: self._handle_advert}
 
@@ -41,7 +43,7 @@ class Advertising(Router):
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Dispatch the message to the handler of its class."""
         handler = self.handlers.get(type(message))
-        if handler is None or sender == self.host.node:
+        if handler is None or sender == self._node:
             return Drop.MALFORMED
         return handler(message, sender)
 
@@ -105,22 +107,22 @@ class Advertising(Router):
             )
 
     def _handle_advert(self, advert: Advert, sender: NodeId) -> Drop | None:
-        if advert.publisher == self.host.node:
+        if advert.publisher == self._node:
             # An echo. A serial above our own comes from an earlier incarnation or is forged; the next renewal
             # exceeds it.
             if is_newer(advert.serial, self.serial):
                 self.serial = advert.serial
             return DUPLICATE
-        p, now = self.parameters, self.host.now()
-        if advert.hops >= p.hop_limit:
-            if p.advert_serials:
+        now = self.host.now()
+        if advert.hops >= self._hop_limit:
+            if self.parameters.advert_serials:
                 self.adverts.outdate(advert, now)
             return Drop.HOP_LIMIT
-        news = p.flood_adverts and self.adverts.is_news(advert)
+        news = self._flood_adverts and self.adverts.is_news(advert)
         refused, unheard_of = self.adverts.hear(advert, sender, now)
         if refused is None and (unheard_of or news):
             hops = advert.hops + 1
-            if hops < p.hop_limit and self._floods_left:
+            if hops < self._hop_limit and self._floods_left:
                 self._floods_left -= 1
                 onward = Advert(advert.publisher, advert.pattern, hops, advert.serial, advert.incarnation)
                 self.after_jitter(self.host.broadcast, onward)

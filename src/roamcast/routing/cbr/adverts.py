@@ -88,6 +88,9 @@ class AdvertTable:
         self._offerings: dict[tuple[NodeId, Filter], KnownAdvert] = {}
         "In order of their last news, the oldest first."
         self._numbers = count()
+        self._latest: KnownAdvert | None = None
+        """The entry of the latest accepted advertisement; it is in the table, since only a new entry evicts.
+        Most often the next advertisement has the same filter object, whose hash is slow to compute."""
 
     def hear(self, advert: Advert, sender: NodeId, now: float) -> tuple[Drop | None, bool]:
         """Add or renew the advertisement of a neighbour if it is news from the publisher.
@@ -97,14 +100,26 @@ class AdvertTable:
         """
         serial, hops = advert.serial, advert.hops
         incarnation, leases = advert.incarnation, self.leases
-        offering = self._offerings.get((advert.publisher, advert.pattern))
+        offering = self._latest
+        if (
+            offering is None
+            or advert.pattern is not offering.pattern
+            or advert.publisher != offering.publisher
+        ):
+            offering = self._offerings.get((advert.publisher, advert.pattern))
         held = None
         if offering is None:
             silent = True
         else:
             silent = offering.time + leases.duration <= now
-            held = leases.get((offering.number, sender), now)
-            if held is not None and self._serials and not is_newer(serial, held.serial):
+            key = (offering.number, sender)
+            held = leases.get(key, now)
+            if (
+                held is not None
+                and self._serials
+                and serial != held.serial + 1  # the usual renewal
+                and not is_newer(serial, held.serial)
+            ):
                 self._compare(offering, advert)
                 return DUPLICATE, silent
         if hops >= self._hop_limit:
@@ -119,8 +134,13 @@ class AdvertTable:
             offering = self._follow(offering, advert, silent, now)
             if offering is None:
                 return Drop.EXPIRED, silent
-        way = held.way if held is not None and held.way.hops == hops else Way(0, hops, sender)
-        leases.renew((offering.number, sender), NeighbourAdvert(offering, way, serial, incarnation), now)
+        if held is not None and held.way.hops == hops:
+            held.serial, held.incarnation = serial, incarnation
+        else:
+            key = (offering.number, sender)
+            held = NeighbourAdvert(offering, Way(0, hops, sender), serial, incarnation)
+        self._latest = offering
+        leases.renew(key, held, now)
         return None, silent
 
     def is_news(self, advert: Advert) -> bool:
@@ -232,7 +252,8 @@ class AdvertTable:
         """
         newest: dict[int, NeighbourAdvert] = {}
         ways: dict[int, list[Way]] = {}
-        for (number, _), heard in self.leases.items(now):
+        for heard in self.leases.values(now):
+            number = heard.offering.number
             best = newest.get(number)
             if best is None:
                 newest[number] = heard

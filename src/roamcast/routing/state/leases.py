@@ -59,12 +59,11 @@ class Leases(Generic[K, V]):
     def begin(self, key: K, value: V, now: float) -> bool:
         """Start a lease of `key` unless it has a valid one; return whether a lease was started."""
         entries = self._entries
-        if key in entries:
-            return entries[key][0] <= now and self.renew(key, value, now)
         if self._heap is None and len(entries) < self.capacity:
-            entries[key] = (now + self.duration, value)
-            return True
-        return self.renew(key, value, now)
+            lease = (now + self.duration, value)
+            held = entries.setdefault(key, lease)  # hashing a key may be slow: hash it once
+            return held is lease or (held[0] <= now and self.renew(key, value, now))
+        return (key not in entries or entries[key][0] <= now) and self.renew(key, value, now)
 
     def get(self, key: K, now: float) -> V | None:
         """Return the value of `key`, or None if it has no valid lease."""

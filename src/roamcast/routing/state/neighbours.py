@@ -37,11 +37,12 @@ class Neighbours:
 
         `silence` overrides the default timeout, for protocols in which each neighbour announces its own [s].
         """
-        if self._heard.renew(neighbour, now, now, silence) and len(self._heard) > self._capacity:
-            first = self._heard.first()
+        heard = self._heard
+        if heard.renew(neighbour, now, now, silence) and len(heard) > self._capacity:
+            first = heard.first()
             if first is not None:
                 self._give_up(first[0])
-        if now + (self._heard.duration if silence is None else silence) < self._due:
+        if now + (heard.duration if silence is None else silence) < self._due:
             self._watch()
 
     def forget(self, neighbour: NodeId) -> None:

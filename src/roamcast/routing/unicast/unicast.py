@@ -8,7 +8,7 @@ only messages addressed to its own node: forwarding, waiting for routes and rero
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, ClassVar, Protocol
 
 from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Parameters
@@ -91,9 +91,9 @@ class Unicast(ABC):
         """Return a neighbour outside `avoid` to try after a link failure to the next hop; None if unknown."""
         return None
 
-    def leads(self, neighbour: NodeId, destination: NodeId) -> bool:
-        """Return whether a neighbour is known to be on a path to `destination` as short as the route."""
-        return False
+    def led_by(self, neighbour: NodeId, destinations: Iterable[NodeId]) -> Collection[NodeId]:
+        """Return the destinations to which a neighbour is known to be on a path as short as the route."""
+        return ()
 
     def suspects(self, neighbour: NodeId) -> bool:
         """Return whether the link to a neighbour has just failed, so that other routes are preferable."""

@@ -105,8 +105,8 @@ class Routes:
     def suspects(self, neighbour):
         return False
 
-    def leads(self, neighbour, destination):
-        return neighbour == destination or (neighbour, destination) in self.near
+    def led_by(self, neighbour, destinations):
+        return {each for each in destinations if neighbour == each or (neighbour, each) in self.near}
 
 
 nodes = st.integers(1, 6)

@@ -23,7 +23,8 @@ class AckAggregator:
         send: Callable[[NodeId, int, frozenset[NodeId]], None],
     ) -> None:
         self.host = host
-        self.parameters = parameters
+        self._by_children = parameters.ack_collection == "children"
+        self._delay, self._capacity = parameters.ack_delay, parameters.cached_events
         self.gathered: dict[EventKey, set[NodeId]] = {}
         "The subscribers whose acknowledgements have not been forwarded."
         self._cache = cache
@@ -33,13 +34,13 @@ class AckAggregator:
 
     def add(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> None:
         """Add an acknowledgement; it is sent with the next aggregate of its event."""
-        if self.parameters.ack_collection == "children":
+        if self._by_children:
             self._collect((publisher, sequence), frozenset(subscribers))
             return
         if not self.gathered:
-            self.host.call_later(self.parameters.ack_delay, self._flush)
+            self.host.call_later(self._delay, self._flush)
         self.gathered.setdefault((publisher, sequence), set()).update(subscribers)
-        if len(self.gathered) > self.parameters.cached_events:
+        if len(self.gathered) > self._capacity:
             self._flush()
 
     def _collect(self, event: EventKey, subscribers: frozenset[NodeId]) -> None:
@@ -49,8 +50,8 @@ class AckAggregator:
             self._forward(event)
             return
         self._last[event] = now = self.host.now()
-        self.host.call_later(self.parameters.ack_delay, self._check_pause, event, now)
-        if len(self.gathered) > self.parameters.cached_events:
+        self.host.call_later(self._delay, self._check_pause, event, now)
+        if len(self.gathered) > self._capacity:
             self._forward(next(iter(self.gathered)))
 
     def _check_pause(self, event: EventKey, since: float) -> None:

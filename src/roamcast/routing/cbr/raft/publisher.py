@@ -246,10 +246,9 @@ class RaftPublisher:
         while self.recent[0][0] < now - self.parameters.recall:
             self.recent.popleft()
         destinations = []
-        for subscriber, session in self.sessions.items():
-            if session.matches(event):
-                session.address(sequence, now)
-                destinations.append(session.addressee(subscriber, sequence))
+        for subscriber, session in self._receivers(event):
+            session.address(sequence, now)
+            destinations.append(session.addressee(subscriber, sequence))
         message = XcastEvent(publication, (self.host.node,), tuple(destinations))
         if not destinations:
             self.host.drop(message, Drop.UNWANTED)
@@ -258,6 +257,20 @@ class RaftPublisher:
         self._xcast.send_event(message)
         self._make_room()
         self._watch()
+
+    def _receivers(self, event: Event) -> list[tuple[NodeId, SubscriberSession]]:
+        """Return the subscribers with a filter that matches an event, and their sessions."""
+        receivers = []
+        matches: dict[int, bool] = {}  # by identity: subscribers may share a filter
+        for subscriber, session in self.sessions.items():
+            for pattern in session.patterns:
+                matched = matches.get(id(pattern))
+                if matched is None:
+                    matched = matches[id(pattern)] = pattern.matches(event)
+                if matched:
+                    receivers.append((subscriber, session))
+                    break
+        return receivers
 
     def _extend(self, sequence: int) -> int:
         """Return the extended number of a sequence number of this publisher."""
@@ -276,7 +289,7 @@ class RaftPublisher:
 
     def known_receivers(self, event: Event) -> int:
         """Return the number of subscribers whose filters match an event."""
-        return sum(session.matches(event) for session in self.sessions.values())
+        return len(self._receivers(event))
 
     def unacknowledged(self, sequence: int) -> int:
         """Return how many subscribers have yet to acknowledge an event."""

@@ -99,6 +99,9 @@ class RaftCbr(Advertising):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
+        # Attributes of a pydantic model are slow to read.
+        self._reroute, self._retransmit_timeout = p.reroute, p.retransmit_timeout
+        self._chain_limit = p.chain_limit
         self.unicast = self._unicast_below()
         self.handled, self.promiscuous = self.unicast.handled, self.unicast.promiscuous
         self.xcast = Xcast(host, p, self.unicast)
@@ -205,7 +208,7 @@ class RaftCbr(Advertising):
         """Handle a message of RAFT-CBR, or pass one of the unicast protocol on to it."""
         handler = self.handlers.get(type(message))
         if handler is not None:
-            return Drop.MALFORMED if sender == self.host.node else handler(message, sender)
+            return Drop.MALFORMED if sender == self._node else handler(message, sender)
         if type(message) in self.unicast.messages:
             return self.unicast.receive(message, sender, signal)
         return Drop.MALFORMED
@@ -308,23 +311,24 @@ class RaftCbr(Advertising):
     def _is_upstream(self, publisher: NodeId, node: NodeId) -> bool:
         """Return whether the latest event or ping of `publisher` came from `node` within
         `retransmit_timeout`."""
-        p = self.parameters
+        if not self._reroute:
+            return False
         neighbour, heard_at = self.upstream.get(publisher, (publisher, -inf))
-        return p.reroute and node == neighbour and heard_at + p.retransmit_timeout > self.host.now()
+        return node == neighbour and heard_at + self._retransmit_timeout > self.host.now()
 
     # Receiving.
 
     def _handle_advert(self, advert: Advert, sender: NodeId) -> Drop | None:
-        refused = super()._handle_advert(advert, sender)
+        refused = Advertising._handle_advert(self, advert, sender)
         if refused is None:
             self.subscribing.hear(advert)
         return refused
 
     def _handle_event(self, event: XcastEvent, sender: NodeId) -> Drop | None:
-        if len(event.chain) > self.parameters.chain_limit:
+        if len(event.chain) > self._chain_limit:
             return Drop.HOP_LIMIT
-        publication = event.publication
-        if publication.publisher == self.host.node:
+        publication, me = event.publication, self._node
+        if publication.publisher == me:
             return Drop.MALFORMED
         if self.recent.is_copy(event):
             return Drop.DUPLICATE
@@ -332,18 +336,18 @@ class RaftCbr(Advertising):
         self.subscribing.hear_event(
             publication.publisher, publication.sequence, self.host.now() - event.age / 1000
         )
-        chain = join_chain(event.chain, self.host.node)
+        chain = join_chain(event.chain, me)
         self.cache.add(event, chain)
         reason: Drop | None = None
         others = []
         for destination in event.destinations:
-            if destination.node == self.host.node:
+            if destination[0] == me:  # by index: the name takes several times as long
                 reason = self._handle_mine(event, destination, chain)
             else:
                 others.append(destination)
         if others:
             onward = XcastEvent(publication, chain, tuple(others), event.age)
-            if self.host.node in event.chain:
+            if me in event.chain:
                 # Returned by a neighbour without a route. The neighbour has custody, so this node need not
                 # store it.
                 stuck = self.xcast.reroute_event(onward, avoid=(sender,))
@@ -404,7 +408,8 @@ class RaftCbr(Advertising):
     def _handle_ack(self, ack: Ack, sender: NodeId) -> Drop | None:
         if ack.publisher != self.host.node:
             self.acks.add(ack.publisher, ack.sequence, ack.subscribers)
-            self.custody.acknowledge(ack.publisher, ack.sequence, ack.subscribers)
+            if self.custody.waiting:
+                self.custody.acknowledge(ack.publisher, ack.sequence, ack.subscribers)
             return None
         reasons = [self.publishing.acknowledge(node, ack.sequence) for node in sorted(ack.subscribers)]
         return None if None in reasons else reasons[0]

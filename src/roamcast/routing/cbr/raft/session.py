@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from itertools import takewhile
 
-from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.raft.messages import (
     LONGEST_STEP,
@@ -60,13 +59,6 @@ class SubscriberSession:
         self.since = now
         "When the subscriber was last received from, or began to owe an acknowledgement [s]."
         self.pinged = False
-
-    def matches(self, event: Event) -> bool:
-        """Return whether a filter of the subscriber matches `event`."""
-        for pattern in self.patterns:  # noqa: SIM110 -- a generator would cost more than most filters
-            if pattern.matches(event):
-                return True
-        return False
 
     def address(self, sequence: int, now: float) -> None:
         """Append an event to the outstanding ones."""

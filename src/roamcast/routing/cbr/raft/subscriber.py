@@ -37,6 +37,7 @@ class PublisherSubscription:
         "first_sent",
         "heard_at",
         "incarnation",
+        "latest_offer",
         "offers",
         "patterns",
         "sent_at",
@@ -62,6 +63,8 @@ class PublisherSubscription:
         self.waits = False
         "Whether the next subscription waits for a newer advertisement or event."
         self.offers: dict[Filter, None] = {}
+        self.latest_offer: Filter | None = None
+        "The filter of the latest advertisement; the next one most often has the same object."
         self.patterns: tuple[Filter, ...] = ()
         self.version = 0
         "Counted within this incarnation; 0 before the first subscription."
@@ -132,19 +135,21 @@ class RaftSubscriber:
         """Handle an advertisement: a new publisher, a new filter, or a publisher that has lost its memory."""
         wish = self.wishes.pop(advert.publisher, None) or self._meet(advert.publisher, advert.incarnation)
         self.wishes[advert.publisher] = wish
-        wish.heard_at = self.host.now()
+        wish.heard_at = now = self.host.now()
         if wish.incarnation != advert.incarnation:
             wish.incarnation, wish.serial = advert.incarnation, 0
             wish.understood = -inf
             if wish.version:
                 wish.acknowledged = False
         if not wish.serial or (advert.serial != wish.serial and is_newer(advert.serial, wish.serial)):
-            wish.serial, wish.serial_at = advert.serial, wish.heard_at
+            wish.serial, wish.serial_at = advert.serial, now
             if wish.waits:
                 self._send(advert.publisher, wish)
-        if advert.pattern not in wish.offers and len(wish.offers) < OFFERS_KEPT:
-            wish.offers[advert.pattern] = None
-            self._update_publisher(advert.publisher, wish)
+        if advert.pattern is not wish.latest_offer:
+            wish.latest_offer = advert.pattern
+            if advert.pattern not in wish.offers and len(wish.offers) < OFFERS_KEPT:
+                wish.offers[advert.pattern] = None
+                self._update_publisher(advert.publisher, wish)
         if not wish.acknowledged:
             self._schedule_retry(advert.publisher, wish)
 

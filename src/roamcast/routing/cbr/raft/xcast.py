@@ -50,13 +50,21 @@ class Xcast:
         self, destinations: Iterable[D], chain: Collection[NodeId], node_of: Callable[[D], NodeId]
     ) -> tuple[dict[NodeId, list[D]], list[D]]:
         """Return the destinations by next hop; and those without one, too far away, or whose next hop is in
-        the chain."""
+        the chain.
+
+        If the link to the next hop has just failed, a known detour replaces it.
+        """
         shares: dict[NodeId, list[D]] = {}
         alone: list[D] = []
         if len(chain) > self.parameters.chain_limit:
             return shares, list(destinations)
+        unicast = self._unicast
         for destination in destinations:
-            hop = self._next_hop(node_of(destination), chain)
+            node = node_of(destination)
+            hop = unicast.next_hop(node)
+            if hop is not None and unicast.suspects(hop):
+                other = unicast.detour(node, chain)
+                hop = hop if other is None else other
             if hop is None or hop in chain:
                 alone.append(destination)
             else:
@@ -68,12 +76,15 @@ class Xcast:
     def _merge(self, shares: dict[NodeId, list[D]], node_of: Callable[[D], NodeId]) -> dict[NodeId, list[D]]:
         """Assign destinations to as few next hops as routes of equal length allow, the most used hop
         first."""
-        leads, suspects = self._unicast.leads, self._unicast.suspects
-        left = [(hop, destination) for hop, share in shares.items() for destination in share]
-        offers = {
-            hop: [d for own, d in left if own == hop or (leads(hop, node_of(d)) and not suspects(hop))]
-            for hop in shares
-        }
+        left = [(hop, node_of(each), each) for hop, share in shares.items() for each in share]
+        nodes = [node for _, node, _ in left]
+        offers = {}
+        for hop, share in shares.items():
+            if self._unicast.suspects(hop):
+                offers[hop] = share
+            else:
+                led = self._unicast.led_by(hop, nodes)
+                offers[hop] = [each for own, node, each in left if own == hop or node in led]
         merged: dict[NodeId, list[D]] = {}
         while offers:
             hop = max(offers, key=lambda each: len(offers[each]))
@@ -83,14 +94,6 @@ class Xcast:
             merged[hop] = taken
             offers = {each: [d for d in share if d not in taken] for each, share in offers.items()}
         return merged
-
-    def _next_hop(self, destination: NodeId, chain: Collection[NodeId]) -> NodeId | None:
-        """Return the next hop by the routing table, or a known detour if the link to it has just failed."""
-        hop = self._unicast.next_hop(destination)
-        if hop is not None and self._unicast.suspects(hop):
-            other = self._unicast.detour(destination, chain)
-            return hop if other is None else other
-        return hop
 
     # Link failures.
 

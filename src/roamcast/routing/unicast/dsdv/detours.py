@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from roamcast.routing.router import Footprint, Message, NodeId
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.unicast.dsdv.messages import INFINITY, DsdvUpdate
 from roamcast.routing.unicast.unicast import Datagram
+
+UNREPORTED = INFINITY - 1
+"Hops to a destination that a neighbour has not reported."
 
 
 class Detours:
@@ -46,20 +49,20 @@ class Detours:
                 continue
             if neighbour == destination:
                 return neighbour
-            metric = self.metric(neighbour, destination)
+            metric = self.metrics(neighbour).get(destination, UNREPORTED)
             if 0 <= metric < INFINITY:
                 ways.append((metric, neighbour))
         return min(ways)[1] if ways else None
 
-    def metric(self, neighbour: NodeId, destination: NodeId) -> int:
-        """Return the hops from `neighbour` to `destination` by its last full update, or INFINITY - 1."""
+    def metrics(self, neighbour: NodeId) -> Mapping[NodeId, int]:
+        """Return the hops from `neighbour` to each destination of its last full update."""
         metrics = self._metrics.get(neighbour)
         if metrics is None:
             update = self._told.get(neighbour)
             if update is None:
-                return INFINITY - 1
+                return {}
             metrics = self._metrics[neighbour] = {entry[0]: entry[1] for entry in reversed(update.entries)}
-        return metrics.get(destination, INFINITY - 1)
+        return metrics
 
 
 COPIES = 0.5

@@ -16,14 +16,14 @@ not part of DSDV, a datagram is sent to an alternative next hop after a link fai
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Timer
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.neighbours import Neighbours
 from roamcast.routing.state.timing import call_within
-from roamcast.routing.unicast.dsdv.detours import Detours, TriedNextHops
+from roamcast.routing.unicast.dsdv.detours import UNREPORTED, Detours, TriedNextHops
 from roamcast.routing.unicast.dsdv.messages import HALF, HIGHEST_SEQUENCE, INFINITY, DsdvUpdate, Row
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.routing.unicast.dsdv.table import NEVER, DsdvRoute, DsdvRouteTable
@@ -40,6 +40,10 @@ class Dsdv(Unicast):
     def __init__(self, host: Host, parameters: DsdvParameters, user: UnicastUser) -> None:
         super().__init__(host, parameters, user)
         self.parameters = p = parameters
+        # Attributes of a pydantic model or a host are slow to read, and each update refreshes routes.
+        self._node = host.node
+        self._settling_memory, self._settle_anew = p.settling_memory, p.settle_anew
+        self._trigger_on_fresh, self._detour, self._hop_limit = p.trigger_on_fresh, p.detours, p.hop_limit
         self.table = DsdvRouteTable(p.destinations)
         self.sequence = 0
         self._news: list[tuple[float, NodeId]] = []
@@ -78,12 +82,14 @@ class Dsdv(Unicast):
         recent = self.heard.heard_since(self.host.now() - self.parameters.period)
         return self._detours.best(destination, recent, self._avoided(avoid))
 
-    def leads(self, neighbour: NodeId, destination: NodeId) -> bool:
-        """Return whether a neighbour is nearer to `destination` than this node, by its last full update."""
-        if neighbour == destination:
-            return True
-        route = self.table.routes.get(destination)
-        return route is not None and self._detours.metric(neighbour, destination) < route.metric
+    def led_by(self, neighbour: NodeId, destinations: Iterable[NodeId]) -> Collection[NodeId]:
+        """Return the destinations to which a neighbour is nearer than this node, by its last full update."""
+        metrics, routes = self._detours.metrics(neighbour), self.table.routes
+        return {
+            each
+            for each in destinations
+            if each == neighbour or (each in routes and metrics.get(each, UNREPORTED) < routes[each].metric)
+        }
 
     def suspects(self, neighbour: NodeId) -> bool:
         """Return whether the link to a neighbour has just failed, and detours are enabled."""
@@ -126,12 +132,12 @@ class Dsdv(Unicast):
         """Process an update, or deliver or forward a datagram."""
         if type(message) is DsdvUpdate:
             return self.handle_update(message, sender)
-        if message.destination == self.host.node:
+        if message.destination == self._node:
             return self.user.arrive(message.payload, message.origin, sender)
         if message.hops <= 1:
             self.host.drop(message, Drop.HOP_LIMIT, message.destination)
             return None
-        if self.parameters.detours and self._tried.is_copy(message, sender, self.host.now()):
+        if self._detour and self._tried.is_copy(message, sender, self.host.now()):
             return Drop.DUPLICATE
         self._forward(
             Datagram(message.origin, message.destination, message.hops - 1, message.payload), sender
@@ -142,8 +148,8 @@ class Dsdv(Unicast):
 
     def send(self, message: Message, to: NodeId) -> None:
         """Send a message to a node over several hops; a message to this node itself is not sent."""
-        datagram = Datagram(self.host.node, to, self.parameters.hop_limit, message)
-        if to == self.host.node:
+        datagram = Datagram(self._node, to, self._hop_limit, message)
+        if to == self._node:
             self.host.drop(datagram, Drop.MALFORMED)
         else:
             self._forward(datagram)
@@ -153,8 +159,7 @@ class Dsdv(Unicast):
         if self.suspects(neighbour):
             self.send(message, neighbour)
         else:
-            hops = self.parameters.hop_limit
-            self.host.send(Datagram(self.host.node, neighbour, hops, message), neighbour)
+            self.host.send(Datagram(self._node, neighbour, self._hop_limit, message), neighbour)
 
     def _forward(self, datagram: Datagram, came_from: NodeId | None = None) -> None:
         """Send a datagram to the next hop, or queue it until there is a route."""
@@ -220,15 +225,15 @@ class Dsdv(Unicast):
 
     def handle_update(self, update: DsdvUpdate, sender: NodeId) -> Drop | None:
         """Process the routes in a neighbour's update."""
-        now = self.host.now()
-        if sender == self.host.node:
+        table, now = self.table, self.host.now()
+        if sender == self._node:
             return Drop.MALFORMED
-        find, entries = self.table.routes.get, update.entries
+        find, entries = table.routes.get, update.entries
         # If the table is full, a new destination may evict one that a later entry names.
-        for destination, metric, sequence in entries if self.table.full else self.table.known.news(entries):
+        for destination, metric, sequence in entries if table.full else table.known.news(entries):
             route = find(destination)
             if route is None:
-                if destination == self.host.node:
+                if destination == self._node:
                     self._handle_own_entry(metric, sequence)
                 else:
                     self._add_destination(destination, sender, min(metric + 1, INFINITY), sequence, now)
@@ -236,10 +241,15 @@ class Dsdv(Unicast):
                 if 0 <= metric < route.metric - 1:
                     self._shorten(route, sender, metric + 1, now)
             elif (sequence - route.sequence) & HIGHEST_SEQUENCE < HALF:
-                self._refresh(route, sender, min(metric + 1, INFINITY), sequence, now)
+                self._refresh(route, sender, metric + 1 if metric < INFINITY else INFINITY, sequence, now)
             elif metric >= INFINITY > route.metric:
                 self._contradict(route, now)
-        self._refresh_neighbour(sender, update, now)
+        if sender not in table.routes:
+            # The update lacked the neighbour's own entry: the one-hop route is known, but is not reported.
+            self._enter(DsdvRoute(sender, sender, 1, 0, now=now, settling=self.parameters.settling))
+            self._changed(sender)
+        self._detours.hear(sender, update)
+        self.heard.hear(sender, now)
         return None
 
     # Processing of entries.
@@ -277,19 +287,18 @@ class Dsdv(Unicast):
         was_broken = route.metric >= INFINITY
         is_broken = metric >= INFINITY
         moved = was_broken != is_broken or (not is_broken and route.hop != hop)
-        p = self.parameters
-        memory = p.settling_memory
+        memory = self._settling_memory
         route.settling = memory * route.settling + (1 - memory) * (route.changed_at - route.sequence_since)
         settled_at = now if was_broken or is_broken else now + 2 * route.settling
-        if not p.settle_anew and (route.settled_at > now or not route.last_advertised):
+        if not self._settle_anew and (route.settled_at > now or not route.last_advertised):
             # If the delay restarted each time, an intact route might not be reported for many periods.
-            settled_at = min(settled_at, route.settled_at)
+            settled_at = settled_at if settled_at < route.settled_at else route.settled_at
         route.hop, route.metric, route.sequence = hop, metric, sequence
         route.changed_at = route.sequence_since = now
         route.settled_at = settled_at
         route.new_sequence = True
         route.new_metric = metric != route.last_advertised
-        if p.trigger_on_fresh:
+        if self._trigger_on_fresh:
             self._announce(route, settled_at, now)
         self.table.touch(route)
         if moved:
@@ -309,15 +318,6 @@ class Dsdv(Unicast):
         if metric >= INFINITY and self._full_timer is not None:
             self._full_timer.cancel()
             self._full_timer = self.host.call_later(0.0, self._full)
-
-    def _refresh_neighbour(self, sender: NodeId, update: DsdvUpdate, now: float) -> None:
-        """Record that a neighbour is alive, and set the timeout for its loss."""
-        if sender not in self.table.routes:
-            # The update lacked the neighbour's own entry: the one-hop route is known, but is not reported.
-            self._enter(DsdvRoute(sender, sender, 1, 0, now=now, settling=self.parameters.settling))
-            self._changed(sender)
-        self._detours.hear(sender, update)
-        self.heard.hear(sender, now)
 
     # Losses.
 

@@ -17,7 +17,8 @@ constexpr double farthest = 1e6;
 Channel::Channel(const RadioParameters& radio, const ChannelParameters& parameters, std::uint64_t seed)
     : radio_(radio),
       most_power_(radio.power),
-      decode_(radio_.mean(radio.range * radio.range)),
+      decode_(parameters.sinr ? parameters.sinr->noise * parameters.sinr->preamble
+                              : radio_.mean(radio.range * radio.range)),
       sense_(radio_.mean(radio.carrier_sense * radio.carrier_sense)) {
     if (parameters.shadowing) shadowing_.emplace(*parameters.shadowing, seed);
     if (parameters.fading) fading_.emplace(*parameters.fading, seed);

@@ -8,6 +8,7 @@
 
 #include "channel/fading.h"
 #include "channel/shadowing.h"
+#include "channel/sinr.h"
 #include "world/radio.h"
 
 namespace roamcast {
@@ -15,6 +16,7 @@ namespace roamcast {
 struct ChannelParameters {
     std::optional<ShadowingParameters> shadowing;
     std::optional<double> fading;  // m of Nakagami; 1 is Rayleigh
+    std::optional<SinrParameters> sinr;  // reception by SINR, not by the range
 };
 
 class Channel {

@@ -47,8 +47,19 @@ inline std::optional<ChannelParameters> channel_parameters(nb::dict o) {
         p.shadowing = ShadowingParameters{number(shadowing, "sigma"), number(shadowing, "correlation"),
                                           number(shadowing, "width"), number(shadowing, "height")};
     }
+    if (options.contains("sinr")) {
+        const auto sinr = nb::cast<nb::dict>(options["sinr"]);
+        p.sinr = SinrParameters{number(sinr, "noise"), number(sinr, "preamble")};
+    }
     if (options.contains("fading")) p.fading = number(options, "fading");
     return p;
+}
+
+// A mode as a tuple: rate [b/s], data bits per symbol, preamble [s], modulation and code rate by number.
+inline OfdmMode ofdm_mode(nb::handle given) {
+    const auto mode = nb::cast<nb::tuple>(given);
+    return {nb::cast<double>(mode[0]), nb::cast<std::uint32_t>(mode[1]), from_seconds(nb::cast<double>(mode[2])),
+            static_cast<Modulation>(nb::cast<int>(mode[3])), static_cast<CodeRate>(nb::cast<int>(mode[4]))};
 }
 
 inline MacParameters mac_parameters(nb::dict o) {
@@ -71,6 +82,10 @@ inline MacParameters mac_parameters(nb::dict o) {
     p.newest_first = nb::cast<bool>(o["newest_first"]);
     p.queue_per_class = nb::cast<bool>(o["queue_per_class"]);
     p.arp = nb::cast<bool>(o["arp"]);
+    if (o.contains("ofdm")) {
+        const auto ofdm = nb::cast<nb::dict>(o["ofdm"]);
+        p.ofdm = OfdmParameters{from_seconds(number(ofdm, "symbol")), ofdm_mode(ofdm["unicast"]), ofdm_mode(ofdm["basic"])};
+    }
     return p;
 }
 

@@ -335,6 +335,7 @@ public:
             out["arp_replies"] = c.arp_replies;
             out["unresolved"] = c.unresolved;
         }
+        if (world_.by_sinr()) out["bit_errors"] = c.fate[static_cast<std::size_t>(ReceptionOutcome::BitErrors)];
         if (c.too_large > 0) out["too_large"] = c.too_large;
         return out;
     }

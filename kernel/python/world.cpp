@@ -75,5 +75,14 @@ void bind_world(nb::module_& module) {
         .def("forget", &PyWorld::forget)
         .def("record_losses", &PyWorld::record_losses, "on"_a)
         .def("record_reasons", &PyWorld::record_reasons, "mask"_a);
+    module.def(
+        "success_rate",
+        [](int modulation, int code, double snr, double bits) {
+            return success_rate(static_cast<Modulation>(modulation), static_cast<CodeRate>(code), snr, bits);
+        },
+        "modulation"_a, "code"_a, "snr"_a, "bits"_a);
+    module.def(
+        "mean_power", [](nb::dict radio, double distance) { return Radio(radio_parameters(radio)).mean(distance * distance); },
+        "radio"_a, "distance"_a);
     module.def("mean_distance", &mean_distance, "width"_a, "height"_a);
 }

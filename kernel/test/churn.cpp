@@ -21,7 +21,7 @@ public:
     Crowd(std::uint64_t seed, std::uint32_t rts_threshold)
         : random_(seed, Purpose::Backoff, 1'000'000),
           arp_(seed % 2 == 0),
-          world_(RadioParameters{}, channel(seed), mac(rts_threshold, arp_), seed, *this) {
+          world_(RadioParameters{}, channel(seed), mac(rts_threshold, arp_, by_sinr(seed)), seed, *this) {
         Mobility& mobility = world_.mobility();
         for (int i = 0; i < 20; ++i) mobility.add_static({random_.uniform(0, 1500), random_.uniform(0, 1500)});
         for (int i = 0; i < 20; ++i) mobility.add_waypoint({{0, 0, 1500, 1500}, 1, 40, i % 2 * 3.0, i % 3 > 0});
@@ -108,21 +108,25 @@ public:
     bool interrupted() override { return false; }
 
 private:
-    static MacParameters mac(std::uint32_t rts_threshold, bool arp) {
+    static MacParameters mac(std::uint32_t rts_threshold, bool arp, bool ofdm) {
         MacParameters parameters;
+        if (ofdm) parameters.ofdm = OfdmParameters{};
         parameters.rts_threshold = rts_threshold;
         parameters.arp = arp;
         return parameters;
     }
 
-    // Of three seeds, one has the plain radio, one shadowing and fading, and one fading alone.
+    // Of six seeds, two have the plain radio, two shadowing or fading, and two reception by SINR.
     static std::optional<ChannelParameters> channel(std::uint64_t seed) {
         if (seed % 3 == 0) return std::nullopt;
         ChannelParameters parameters;
         if (seed % 3 == 1) parameters.shadowing = ShadowingParameters{6, 30, 1500, 1500};
-        parameters.fading = static_cast<double>(seed);
+        if (seed != 4) parameters.fading = static_cast<double>(seed);
+        if (by_sinr(seed)) parameters.sinr = SinrParameters{1.46e-10, 2.5};  // decoded up to some 250 m
         return parameters;
     }
+
+    static bool by_sinr(std::uint64_t seed) { return seed == 4 || seed == 5; }
 
     // Messages to one neighbour that the link lost because its radio was off; the router hears of each.
     std::uint64_t unsent_to_someone() {

@@ -20,6 +20,7 @@ constexpr std::uint32_t answer_bytes = 14; // CTS and ACK
 }  // namespace
 
 Time World::airtime(std::uint32_t bytes, double rate) const {
+    if (mac_.ofdm) return mac_.ofdm->airtime(bytes, rate);
     return plcp + static_cast<Time>(std::llround(static_cast<double>(bytes) * 8 * ticks_per_second / rate));
 }
 
@@ -28,6 +29,7 @@ World::World(const RadioParameters& radio, const std::optional<ChannelParameters
     : radio_(radio),
       channel_(channel ? std::optional<Channel>(std::in_place, radio, *channel, seed) : std::nullopt),
       mac_(mac),
+      sinr_(channel && channel->sinr ? std::optional<SinrModel>(std::in_place, *channel->sinr, *mac.ofdm) : std::nullopt),
       seed_(seed),
       owner_(owner),
       mobility_(seed),
@@ -35,7 +37,7 @@ World::World(const RadioParameters& radio, const std::optional<ChannelParameters
       rts_airtime_(airtime(rts_bytes, mac.basic_rate)),
       cts_airtime_(airtime(answer_bytes, mac.basic_rate)),
       ack_airtime_(airtime(answer_bytes, mac.basic_rate)),
-      eifs_(mac.sifs + mac.difs + airtime(answer_bytes, 1e6)),
+      eifs_(mac.sifs + mac.difs + airtime(answer_bytes, mac.ofdm ? mac.basic_rate : 1e6)),
       range_delay_(SpatialIndex::round_up((channel_ ? channel_->reach() : radio.range) * (ticks_per_second / light)) + 1) {}
 
 std::uint32_t World::frame_bytes(const Frame& data) const {

@@ -48,8 +48,9 @@ enum class ReceptionOutcome : std::uint8_t {
     Weak,      // sensed only: beyond the range of decoding
     Deaf,      // the node was sending itself
     Off,       // its sender's or the node's own radio was switched off meanwhile
+    BitErrors, // wrong bits without interference; only with reception by SINR
 };
-constexpr std::size_t fates = 6;
+constexpr std::size_t fates = 7;
 
 // Why the link gave up on a parcel.
 enum class Loss : std::uint8_t { QueueFull, RetryLimit, RadioOff, Unresolved, TooLarge };

@@ -54,6 +54,7 @@ void World::transmit(NodeId node, const Frame& frame) {
 }
 
 // Go on with the sweeps in turns, until `end` or until the agenda has something to do first.
+template <bool sinr>
 void World::advance_sweeps(Time end) {
     while (!sweeps_.empty() && sweeps_.first().next <= end && sweeps_.first().next < agenda_.next_time()) {
         const Sweep sweep = sweeps_.first();
@@ -61,7 +62,7 @@ void World::advance_sweeps(Time end) {
         FrameOnAir& flight = *flights_[sweep.flight];
         now_ = sweep.next;
         const Time next =
-            sweep.ends ? sweep_ends(sweep.flight, flight, others) : sweep_arrivals(sweep.flight, flight, others);
+            sweep.ends ? sweep_ends<sinr>(sweep.flight, flight, others) : sweep_arrivals<sinr>(sweep.flight, flight, others);
         if (next != never) {
             sweeps_.put_off_first(next);
             continue;
@@ -72,10 +73,15 @@ void World::advance_sweeps(Time end) {
 }
 
 // Go on as far as may be before something else is due; says when there is more to do.
+template <bool sinr>
 Time World::sweep_arrivals(std::uint32_t id, FrameOnAir& flight, Time others) {
     const Time limit = std::min(others, agenda_.next_time());  // an arrival makes no entries
     for (;;) {
-        signal_arrives(id, flight, flight.arrived);
+        if constexpr (sinr) {
+            signal_arrives_sinr(id, flight, flight.arrived);
+        } else {
+            signal_arrives(id, flight, flight.arrived);
+        }
         if (++flight.arrived == flight.receivers.size()) return never;
         const Time next = flight.start + flight.receivers[flight.arrived].delay;
         if (next >= limit) return next;
@@ -83,11 +89,16 @@ Time World::sweep_arrivals(std::uint32_t id, FrameOnAir& flight, Time others) {
     }
 }
 
+template <bool sinr>
 Time World::sweep_ends(std::uint32_t id, FrameOnAir& flight, Time others) {
     ending_ = &flight;
     Time next = never;
     for (std::size_t index = flight.next_end();;) {
-        signal_ends(id, flight, index);
+        if constexpr (sinr) {
+            signal_ends_sinr(id, flight, index);
+        } else {
+            signal_ends(id, flight, index);
+        }
         flight.ended = index + 1;
         if (flight.ended == flight.receivers.size()) break;
         index = flight.next_end();
@@ -300,5 +311,8 @@ void World::record_loss(const FrameOnAir& flight, NodeId node, ReceptionOutcome 
                                  static_cast<std::uint8_t>(fate)});
     }
 }
+
+template void World::advance_sweeps<false>(Time end);
+template void World::advance_sweeps<true>(Time end);
 
 }  // namespace roamcast

@@ -121,12 +121,15 @@ void SpatialIndex::receivers(NodeId source, Time now, std::vector<Reception>& ou
         }
     }
     count_ = static_cast<std::size_t>(found - found_.data());
-    if (channel_ != nullptr) ask_channel(source, here, now);
-    for (std::size_t i = 0; i < count_; ++i) ways_[i] = std::sqrt(found_[i].squared) * (ticks_per_second / light);
-    for (std::size_t i = 0; i < count_ && channel_ == nullptr; ++i) {
-        const double power = radio_.received(found_[i].squared);
-        powers_[i] = radio_.decodable(found_[i].squared) ? power : -power;
+    if (channel_ != nullptr) {
+        ask_channel(source, here, now);
+    } else {
+        for (std::size_t i = 0; i < count_; ++i) {
+            const double power = radio_.received(found_[i].squared);
+            powers_[i] = radio_.decodable(found_[i].squared) ? power : -power;
+        }
     }
+    for (std::size_t i = 0; i < count_; ++i) ways_[i] = std::sqrt(found_[i].squared) * (ticks_per_second / light);
     sort_by_distance(out);
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "channel/ofdm.h"
 #include "world/frame.h"
 #include "world/random.h"
 
@@ -27,6 +29,7 @@ struct MacParameters {
     std::uint32_t priority = 1 << 2;   // a bit per category that goes first in the queue
     bool newest_first = false;         // and of these the latest, as in ns-2, or in order
     bool queue_per_class = false;      // messages that go first and the others have a queue each
+    std::optional<OfdmParameters> ofdm;  // duration of frames; that of DSSS if absent
     bool arp = false;                  // addresses of neighbours are asked for, as in ns-2
 };
 

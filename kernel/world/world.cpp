@@ -10,6 +10,7 @@ void World::start() {
     promiscuous_.resize(nodes, false);
     on_since_.resize(nodes, 0);
     addresses_.resize(mac_.arp ? nodes : 0);
+    if (sinr_) sinr_->receivers.resize(nodes);
     for (NodeId node = 0; node < nodes; ++node) {
         stations_[node].random = Random(seed_, Purpose::Backoff, node);
         stations_[node].window = mac_.cw_min;
@@ -81,7 +82,7 @@ void World::run_until(Time end) {
     while (!stopped_) {
         if (!sweeps_.empty() && sweeps_.first().next < agenda_.next_time()) {
             if (sweeps_.first().next > end) break;
-            advance_sweeps(end);
+            sinr_ ? advance_sweeps<true>(end) : advance_sweeps<false>(end);
         } else {
             if (agenda_.next_time() > end) break;
             const QueuedEvent entry = agenda_.take();

@@ -67,6 +67,7 @@ public:
     std::size_t size() const { return stations_.size(); }
     SpatialIndex& surroundings() { return surroundings_; }
     const Radio& radio() const { return radio_; }
+    bool by_sinr() const { return sinr_.has_value(); }  // frames may be lost to bit errors
 
 private:
     static constexpr std::uint32_t gone = 1U << 31;  // marks a receiver that was switched off before the parcel rose
@@ -104,8 +105,11 @@ private:
 
     // The medium (medium.cpp).
     void transmit(NodeId node, const Frame& frame);
+    template <bool sinr>
     void advance_sweeps(Time end);
+    template <bool sinr>
     Time sweep_arrivals(std::uint32_t flight_id, FrameOnAir& flight, Time others);
+    template <bool sinr>
     Time sweep_ends(std::uint32_t flight_id, FrameOnAir& flight, Time others);
     void all_ended(std::uint32_t flight);
     void sweep_rises(std::uint32_t flight);
@@ -118,6 +122,11 @@ private:
     void await_contest(std::uint32_t flight);
     void contest_over(std::uint32_t flight);
     void land_if_done(std::uint32_t flight);
+
+    // Reception by SINR (sinr.cpp).
+    void signal_arrives_sinr(std::uint32_t flight_id, FrameOnAir& flight, std::size_t index);
+    void signal_ends_sinr(std::uint32_t flight_id, FrameOnAir& flight, std::size_t index);
+    ReceptionOutcome judge(const FrameOnAir& flight, NodeId node, const SinrReceiver& receiver);
 
     // The 802.11 rules (dcf.cpp).
     void enqueue(NodeId node, const Packet& parcel);
@@ -174,6 +183,7 @@ private:
     Radio radio_;
     std::optional<Channel> channel_;
     MacParameters mac_;
+    std::optional<SinrModel> sinr_;
     std::uint64_t seed_;
     RouterHost& owner_;
     Mobility mobility_;

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from roamcast.errors import UserError
 from roamcast.scenario.model import EVERYONE, Rectangle
+from roamcast.scenario.radio.ofdm import STANDARDS
 from roamcast.scenario.workload import Documents
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def inconsistencies(scenario: Scenario, context: Any = None) -> Iterator[tuple[s
     yield from _times(scenario)
     yield from _sizes(scenario)
     yield from _frames(scenario)
+    yield from _rates(scenario)
     yield from _places(scenario)
     yield from _hubs(scenario)
     yield from _areas(scenario)
@@ -106,6 +108,23 @@ def _frames(scenario: Scenario) -> Iterator[tuple[str, str]]:
     for name, publishing in scenario.workload.publish.items():
         if publishing.size > scenario.mac.max_message:
             yield f"workload.publish.{name}.size", too_large(publishing.size, scenario.mac.max_message)
+
+
+def _rates(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    radio, mac = scenario.radio, scenario.mac
+    if radio.standard is None:
+        return
+    standard = STANDARDS[radio.standard]
+    for key, rate, known in (
+        ("rate", mac.rate, standard.unicast),
+        ("basic_rate", mac.basic_rate, standard.basic),
+    ):
+        if rate not in known:
+            rates = ", ".join(f"{each / 1e6:g}" for each in known)
+            yield (
+                f"mac.{key}",
+                f"{rate / 1e6:g} Mb/s is not a rate of {radio.standard}; expected one of {rates} Mb/s",
+            )
 
 
 def too_large(size: float, most: float) -> str:

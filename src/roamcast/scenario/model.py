@@ -217,7 +217,15 @@ class Scenario(ScenarioSection):
     @model_validator(mode="after")
     def _check_consistency(self, info: ValidationInfo) -> Scenario:
         from roamcast.scenario.consistency import inconsistencies
+        from roamcast.scenario.radio.complete import complete_mac, complete_radio
 
+        try:
+            self.__dict__["mac"] = complete_mac(self.mac, self.radio)
+            self.__dict__["radio"] = complete_radio(self.radio, self.mac)
+        except ValueError as error:
+            raise PydanticCustomError(
+                "disagreement", "{problem}", {"key": "radio.range", "problem": str(error)}
+            ) from None
         for key, problem in inconsistencies(self, info.context):
             raise PydanticCustomError("disagreement", "{problem}", {"key": key, "problem": problem})
         return self

@@ -13,7 +13,8 @@ from roamcast.errors import UserError
 from roamcast.routing.router import Category
 from roamcast.scenario.locality.hubs import Square, place_hubs
 from roamcast.scenario.model import Area, Mac, NodeGroup, Scenario
-from roamcast.scenario.radio.settings import LogDistance, Radio
+from roamcast.scenario.radio.ofdm import STANDARDS
+from roamcast.scenario.radio.settings import Radio, kernel_radio
 from roamcast.scenario.traces.movement import Legs
 from roamcast.sim.partitions import longest_partition
 
@@ -33,7 +34,7 @@ def build(scenario: Scenario, seed: int) -> World:
 
 def _build(scenario: Scenario, seed: int, drawn: int) -> World:
     """Build a world whose movement and channel are derived from the kernel seed `drawn`."""
-    world = World(_radio(scenario.radio, scenario.area), _mac(scenario.mac), drawn)
+    world = World(_radio(scenario.radio, scenario.area), _mac(scenario.mac, scenario.radio), drawn)
     legs = scenario.recorded_legs
     recorded = {node: number for number, node in enumerate(scenario.followers)}
     hubs = place_hubs(scenario, seed)
@@ -93,26 +94,32 @@ def _connected_seed(drawing: _MovementKey, seed: int) -> int:
 
 def _radio(radio: Radio, area: Area) -> dict[str, Any]:
     """Return the kernel's parameters of the radio; `channel` is present if an optional model is."""
-    parameters: dict[str, Any] = radio.model_dump() | {"capture": 10 ** (radio.capture / 10)}
     channel: dict[str, Any] = {}
-    if radio.propagation == "log-distance":
-        loss = radio.log_distance or LogDistance()
-        parameters["exponent"] = loss.exponent
-        parameters["reference"] = loss.reference
-        parameters["reference_loss"] = 0.0 if loss.loss is None else 10 ** (loss.loss / 10)
     if radio.shadowing is not None:
         size = {"width": area.width, "height": area.height}
         channel["shadowing"] = radio.shadowing.model_dump() | size
     if radio.fading is not None:
         channel["fading"] = radio.fading.shape
+    if radio.sinr is not None and radio.standard is not None:
+        noise = STANDARDS[radio.standard].noise(radio.sinr.noise_figure)
+        channel["sinr"] = {"noise": noise, "preamble": 10 ** (radio.sinr.preamble / 10)}
+    parameters = kernel_radio(radio)
     if channel or radio.propagation == "log-distance":
         parameters["channel"] = channel
     return parameters
 
 
-def _mac(mac: Mac) -> dict[str, Any]:
+def _mac(mac: Mac, radio: Radio) -> dict[str, Any]:
     first = sum(1 << Category[name.upper()] for name in mac.priority)
-    return mac.model_dump() | {"priority": first}
+    parameters = mac.model_dump() | {"priority": first}
+    if radio.standard is not None:
+        standard = STANDARDS[radio.standard]
+        parameters["ofdm"] = {
+            "symbol": standard.symbol,
+            "unicast": standard.unicast[mac.rate].for_kernel(),
+            "basic": standard.basic[mac.basic_rate].for_kernel(),
+        }
+    return parameters
 
 
 def _add_ordered(world: World, legs: Legs) -> None:

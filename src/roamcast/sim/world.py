@@ -32,8 +32,8 @@ from roamcast.sim.requests import requesters
 from roamcast.sim.workload import plan
 
 LINK_CAUSES = [
-    *("received", "collided", "captured", "weak", "deaf", "radio_off"),
-    *[""] * 10,
+    *("received", "collided", "captured", "weak", "deaf", "radio_off", "bit_errors"),
+    *[""] * 9,
     *("queue_full", "retry_limit", "radio_off", "unresolved", "too_large"),
 ]
 "By kernel code: outcomes of frames, and from 16 on the reasons for which the link dropped a message."

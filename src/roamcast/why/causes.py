@@ -32,6 +32,7 @@ class Cause(Enum):
     NOT_MEANT = "a forwarder skipped a subscribed neighbour"
     NO_ROUTE = "a node knew no route"
     COLLIDED = "a frame was lost to a collision"
+    BIT_ERRORS = "a frame was lost to bit errors"
     DEAF = "the receiver was sending when the frame arrived"
     MOVED_AWAY = "a node was out of range when its neighbour sent it"
     RETRY_LIMIT = "the link layer reached its retry limit"
@@ -63,6 +64,7 @@ FRAME_LOSSES = {
     "collided": Cause.COLLIDED,
     "captured": Cause.COLLIDED,
     "weak": Cause.COLLIDED,
+    "bit_errors": Cause.BIT_ERRORS,
     "deaf": Cause.DEAF,
 }
 "Causes of frames that arrived at a node and were not received, by the reason in the facts."

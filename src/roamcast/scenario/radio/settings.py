@@ -59,6 +59,21 @@ class MultipathFading(ScenarioSection):
         return 1.0 if self.m is None else self.m
 
 
+class Reception(ScenarioSection):
+    """How frames are decoded, and the standard of their durations and rates."""
+
+    model: Literal["threshold", "sinr"] = "threshold"
+    """`"threshold"`: within `radio.range`, with capture; `"sinr"`: by the ratio of signal to interference and
+    noise."""
+    standard: Literal["802.11g", "802.11n", "802.11p"] | None = None
+    """OFDM standard: durations of frames, rates, defaults of `mac` and `radio.frequency`. If absent, 802.11g
+    for `"sinr"`, otherwise the DSSS frames of ns-2."""
+    noise_figure: Annotated[Decibels, NotNegative] = 7.0
+    "Noise of the receiver above thermal noise."
+    preamble: Annotated[Decibels, NotNegative] = 4.0
+    "Minimum ratio of signal to interference and noise at which the start of a frame is detected."
+
+
 class Radio(ScenarioSection):
     """The radio; the defaults are those of ns-2 (a 914 MHz WaveLAN card)."""
 
@@ -78,21 +93,40 @@ class Radio(ScenarioSection):
     "Log-normal shadowing; none if absent."
     fading: MultipathFading | None = None
     "Fading; none if absent."
+    reception: Reception | None = None
+    "Reception; by thresholds, with the frames of ns-2, if absent."
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Radio:
+        if self.propagation != "log-distance" and self.log_distance is not None:
+            raise ValueError('log_distance is only valid for propagation = "log-distance"')
+        if self.sinr is None:  # otherwise power and ranges are completed first
+            self.check_ranges()
+        return self
+
+    def check_ranges(self) -> None:
+        """Raise `ValueError` if the ranges contradict each other or the kernel's limit."""
         if self.carrier_sense < self.range:
             raise ValueError("carrier_sense must not be shorter than range")
         if self.carrier_sense > FARTHEST:
             raise ValueError(f"carrier_sense must not be longer than {FARTHEST / 1000:g} km")
-        if self.propagation != "log-distance" and self.log_distance is not None:
-            raise ValueError('log_distance is only valid for propagation = "log-distance"')
         if self.reach > FARTHEST:
             raise ValueError(
                 f"with shadowing and fading, frames could be sensed up to {self.reach / 1000:,.0f} km; "
                 f"expected at most {FARTHEST / 1000:g} km: reduce carrier_sense or shadowing.sigma"
             )
-        return self
+
+    @property
+    def sinr(self) -> Reception | None:
+        """The reception settings if the model is SINR, otherwise None."""
+        return self.reception if self.reception is not None and self.reception.model == "sinr" else None
+
+    @property
+    def standard(self) -> str | None:
+        """The OFDM standard, or None for the frames of ns-2."""
+        if self.reception is None or self.reception.standard is not None:
+            return self.reception.standard if self.reception is not None else None
+        return "802.11g" if self.reception.model == "sinr" else None
 
     @property
     def reach(self) -> float:
@@ -112,5 +146,16 @@ class Radio(ScenarioSection):
         return {key: value for key, value in plain.items() if key not in _OPTIONS or value is not None}
 
 
-_OPTIONS = {"log_distance", "shadowing", "fading"}
+_OPTIONS = {"log_distance", "shadowing", "fading", "reception"}
 "Keys of the radio that facts omit if absent."
+
+
+def kernel_radio(radio: Radio) -> dict[str, Any]:
+    """Return the kernel's parameters of the radio, without the channel."""
+    parameters: dict[str, Any] = radio.model_dump() | {"capture": 10 ** (radio.capture / 10)}
+    if radio.propagation == "log-distance":
+        loss = radio.log_distance or LogDistance()
+        parameters["exponent"] = loss.exponent
+        parameters["reference"] = loss.reference
+        parameters["reference_loss"] = 0.0 if loss.loss is None else 10 ** (loss.loss / 10)
+    return parameters

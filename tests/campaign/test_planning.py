@@ -17,6 +17,7 @@ from roamcast.campaign.plan import (
     with_seed,
 )
 from roamcast.campaign.version import code_version, own_version
+from roamcast.errors import UserError
 
 
 @pytest.fixture
@@ -133,3 +134,48 @@ def test_the_version_changes_with_the_code_that_decides_and_with_the_names_of_it
         version(**{"wire/a": "1", "wire/b": "2", "sim/deep/c": ""}),
     }
     assert len(others | {first}) == 5
+
+
+WORLDS = """
+title = "Worlds"
+seeds = 1
+[protocols.flooding]
+[sweeps.worlds]
+protocols = ["flooding"]
+zip = { scenario = ["convoy", "small"], duration = ["90 s", "300 s"] }
+[scenarios]
+small = "shopping"
+"""
+
+
+def test_points_of_an_axis_of_scenarios_carry_the_scenario(tmp_path):
+    file = tmp_path / "worlds.toml"
+    file.write_text(WORLDS)
+    plan = make_plan(read_campaign(file))
+    points = {place.point: place.run for place in plan.places}
+    assert set(points) == {
+        '{"duration":"90 s","scenario":"convoy"}',
+        '{"duration":"300 s","scenario":"small"}',
+    }
+    runs = {run.id: run for run in plan.runs}
+    convoy, small = (runs[points[point]] for point in sorted(points, reverse=True))
+    assert (convoy.nodes, convoy.duration) == (60, 90.0) and '"name":"convoy"' in convoy.scenario
+    assert (small.nodes, small.duration) == (51, 300.0) and '"name":"shopping"' in small.scenario
+    assert convoy.command == "roamcast run convoy --protocol flooding --set 'duration=90 s' --seed 1"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (('"convoy"', '"convoi"'), r"sweeps.worlds.*no such file: .*convoi"),
+        (('small = "shopping"', 'small = "nowhere.toml"'), r"scenarios.small.*no such file"),
+        (('"convoy", "small"', '"convoy", 3'), "3 is not the name of a scenario"),
+        (("zip =", 'scenario = "shopping"\nzip ='), "both a scenario and an axis of scenarios"),
+        (("scenario = [", "seed = ["), "has no scenario, and the campaign has none either"),
+    ],
+)
+def test_a_wrong_axis_of_scenarios_is_one_message(tmp_path, change, told):
+    file = tmp_path / "worlds.toml"
+    file.write_text(WORLDS.replace(*change))
+    with pytest.raises(UserError, match=told):
+        make_plan(read_campaign(file))

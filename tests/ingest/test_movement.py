@@ -290,3 +290,46 @@ def test_a_file_of_mostly_bad_lines_is_refused(tmp_path, form, name, good, bad):
     ):
         import_movement([str(most)], FORMATS[form], {}, tmp_path / "most")
     assert not (tmp_path / "most").exists()
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.1, 30), st.floats(-50, 50), st.floats(-50, 50)), min_size=2, max_size=40),
+    st.floats(0.01, 20),
+)
+def test_thinned_movement_stays_within_the_tolerance_of_every_position(steps, tolerance):
+    time, rows = 0.0, []
+    for gap, x, y in steps:
+        time += gap
+        rows.append(TracePosition(0, "a", time, x, y))
+    whole, thin = follow_positions(rows), follow_positions(rows, tolerance=tolerance)
+    assert thin.present == whole.present and len(thin.legs.node) <= len(whole.legs.node)
+    west, south = thin.origin["x"], thin.origin["y"]
+    for row in rows:
+        x, y = place_at(thin.legs, row.time - rows[0].time)
+        assert math.hypot(x + west - row.x, y + south - row.y) <= tolerance + 1e-6
+    ends = [place_at(legs, rows[-1].time - rows[0].time) for legs in (whole.legs, thin.legs)]
+    corners = [(each.origin["x"], each.origin["y"]) for each in (whole, thin)]
+    kept = [(x + west, y + south) for (x, y), (west, south) in zip(ends, corners, strict=True)]
+    assert kept[0] == pytest.approx(kept[1], abs=1e-6)
+
+
+def place_at(legs, time):
+    """Where the only node of `legs` is at a time."""
+    last = max(i for i in range(len(legs.time)) if legs.time[i] <= time + 1e-9)
+    dx, dy = legs.x1[last] - legs.x0[last], legs.y1[last] - legs.y0[last]
+    length = math.hypot(dx, dy)
+    share = min(legs.speed[last] * (time - legs.time[last]) / length, 1.0) if length else 0.0
+    return legs.x0[last] + share * dx, legs.y0[last] + share * dy
+
+
+def test_a_tolerance_is_refused_for_destinations_and_below_zero(tmp_path):
+    from typer.testing import CliRunner
+
+    from roamcast.cli.app import build
+
+    file = tmp_path / "a.mov"
+    file.write_text("$node_(0) set X_ 1.0\n$node_(0) set Y_ 1.0\n")
+    arguments = ["ingest", str(file), "--format", "ns2movement", "--out", str(tmp_path / "out")]
+    for tolerance, told in (("1 m", "destinations, not positions"), ("-1 m", "0 m or more")):
+        result = CliRunner().invoke(build("ingest"), [*arguments, "--tolerance", tolerance])
+        assert told in str(result.exception), result.exception

@@ -30,7 +30,7 @@ from roamcast.campaign.section import (
     disagreement,
     member,
 )
-from roamcast.campaign.sweep import Sweep
+from roamcast.campaign.sweep import SCENARIO, Sweep
 from roamcast.files import safe_name
 from roamcast.metrics.constants import MetricConstants
 from roamcast.scenario.explain import line_of
@@ -118,8 +118,10 @@ class Campaign(CampaignSection):
     "Introduction of the report."
     paper: str = ""
     "The paper that the campaign reproduces, if any."
-    scenario: Path
-    "The scenario file; the path is relative to the campaign file."
+    scenario: Path | None = None
+    "The scenario file; the path is relative to the campaign file. Sweeps may name others."
+    scenarios: dict[str, Path] = Field(default_factory=dict)
+    "Files of the values of an axis `scenario`, by value; a file beside this one or a shipped one if absent."
     seeds: (
         Annotated[int, Field(strict=True, ge=1, le=MOST_SEEDS)]
         | Annotated[
@@ -172,6 +174,8 @@ class Campaign(CampaignSection):
         if runs > MOST_RUNS:
             raise disagreement("sweeps", f"{runs:,} runs; expected at most {MOST_RUNS:,}")
         for name, sweep in self.sweeps.items():
+            if self.scenario is None and sweep.scenario is None and SCENARIO not in sweep.axes:
+                raise disagreement(f"sweeps.{name}", "has no scenario, and the campaign has none either")
             for label in sweep.protocols:
                 member(label, self.protocols, f"sweeps.{name}.protocols", "protocol")
             for reading, chosen in sweep.reading.items():

@@ -20,7 +20,7 @@ from roamcast.campaign.campaign import Campaign, Variant
 from roamcast.campaign.reading_combinations import expand_readings
 from roamcast.campaign.readings import defaults, overrides
 from roamcast.campaign.section import Setting
-from roamcast.campaign.sweep import Sweep
+from roamcast.campaign.sweep import SCENARIO, Sweep
 from roamcast.campaign.tables import PLAN, POINTS
 from roamcast.campaign.version import code_version
 from roamcast.errors import UserError
@@ -123,8 +123,21 @@ def read_campaign(path: str | Path) -> Campaign:
         )
         for name, sweep in campaign.sweeps.items()
     }
-    found = _find_scenario(campaign, path, campaign.scenario, "scenario")
-    return campaign.model_copy(update={"scenario": found, "sweeps": sweeps})
+    changes: dict[str, Any] = {"sweeps": sweeps, "scenarios": _find_scenarios(campaign, path)}
+    if campaign.scenario is not None:
+        changes["scenario"] = _find_scenario(campaign, path, campaign.scenario, "scenario")
+    return campaign.model_copy(update=changes)
+
+
+def _find_scenarios(campaign: Campaign, path: Path) -> dict[str, Path]:
+    """Return the file of each scenario that an axis of a sweep names."""
+    found: dict[str, Path] = {}
+    for key, sweep in campaign.sweeps.items():
+        for name in map(str, sweep.values_of(SCENARIO)):
+            listed = campaign.scenarios.get(name)
+            place = f"sweeps.{key}.grid.{SCENARIO}" if listed is None else f"scenarios.{name}"
+            found[name] = _find_scenario(campaign, path, listed or Path(name), place)
+    return found
 
 
 def _find_scenario(campaign: Campaign, path: Path, named: Path, key: str) -> Path:
@@ -235,8 +248,10 @@ def _make_run_at(
     settings, parameters = overrides(campaign.readings, defaults(campaign.readings) | sweep.reading)
     if label in parameters:
         variant = variant.model_copy(update={"parameters": variant.parameters | parameters[label]})
-    file = sweep.scenario or campaign.scenario
     every, seed = sweep.set | settings | dict(point), campaign.seed_list[0]
+    named = every.pop(SCENARIO, None)
+    file = sweep.scenario or campaign.scenario if named is None else campaign.scenarios[str(named)]
+    assert file is not None  # the campaign checks that every sweep has a scenario
     return make_run(file, label, variant, every, seed, origin=origin)
 
 

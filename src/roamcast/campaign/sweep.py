@@ -11,6 +11,9 @@ from pydantic import Field, model_validator
 
 from roamcast.campaign.section import Axes, CampaignSection, Setting, Settings
 
+SCENARIO = "scenario"
+"The axis whose values are names of scenarios; all other axes are keys of the scenario."
+
 MOST_POINTS = 100_000
 "Maximum number of points of a sweep."
 
@@ -51,6 +54,13 @@ class Sweep(CampaignSection):
                 if key in owners:
                     raise ValueError(f"{key!r} is given both in {owners[key]} and in {owner}")
                 owners[key] = owner
+        if SCENARIO in self.set:
+            raise ValueError('"scenario" is not a setting; write scenario = "NAME" in the sweep itself')
+        if SCENARIO in owners:
+            if self.scenario is not None:
+                raise ValueError("the sweep has both a scenario and an axis of scenarios; remove one of them")
+            if unnamed := [value for value in self.values_of(SCENARIO) if not isinstance(value, str)]:
+                raise ValueError(f"{unnamed[0]!r} is not the name of a scenario")
         if any(set(point) != named for point in self.points):
             raise ValueError("all explicit points must have the same keys")
         if self.size > MOST_POINTS:
@@ -67,6 +77,11 @@ class Sweep(CampaignSection):
     def axes(self) -> list[str]:
         """The keys that vary over the points, in file order."""
         return [*self.grid, *self.zip, *(self.points[0] if self.points else ())]
+
+    def values_of(self, axis: str) -> list[Setting]:
+        """Return the values of an axis, each once, in file order; empty if the sweep has no such axis."""
+        lists = [*self.grid.get(axis, []), *self.zip.get(axis, [])]
+        return list(dict.fromkeys([*lists, *(point[axis] for point in self.points if axis in point)]))
 
     def expand(self) -> list[dict[str, Setting]]:
         """Return the points with the varying settings, without those of `set`."""

@@ -69,6 +69,13 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
             help="Whether nodes are present only while the trace has positions of them, or always.",
         ),
     ] = "recorded",
+    tolerance: Annotated[
+        str,
+        typer.Option(
+            metavar="LENGTH",
+            help="Movement: leave out positions that straight movement passes within this distance.",
+        ),
+    ] = "0 m",
     geo: Annotated[bool, typer.Option("--geo", help="SUMO: positions are longitude and latitude.")] = False,
     spark: Annotated[bool, typer.Option("--spark", help="Read on Spark, even small files.")] = False,
     master: Master = None,
@@ -86,6 +93,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     import json as json_
 
     from roamcast.ingest.importing import check_output, conclude, import_movement, recognise
+    from roamcast.units import parse_length
 
     if presence not in ("recorded", "always"):
         raise UserError(f"--presence {presence!r}: expected recorded or always")
@@ -93,11 +101,16 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     described = _print_notes(warmup, range, data_rate, basic_rate)._replace(seed=seed, movement=movement)
     question = {"files": found, "format": form.name, "geo": geo, "presence": presence}
     question["description"] = described._asdict()
+    if within := parse_length(tolerance):
+        question["tolerance"] = within
+    if within < 0:
+        raise UserError(f"--tolerance {tolerance}: expected a length of 0 m or more")
     check_output(out, question, replace=replace)
     report: dict[str, Any]
     if form.name != "ns2trace":
         options = {"geo": str(geo).lower()}
-        report = {"movement": import_movement(found, form, options, out, always=presence == "always")}
+        always = presence == "always"
+        report = {"movement": import_movement(found, form, options, out, always=always, tolerance=within)}
     else:
         where = choose_session(master, remote, conf, ui, event_log, warm=warm)
         asked = spark or warm is True or bool(where.arguments())

@@ -118,12 +118,21 @@ def import_traces(
 
 
 def import_movement(
-    files: list[str], form: TraceFormat, options: Mapping[str, str], out: Path, *, always: bool = False
+    files: list[str],
+    form: TraceFormat,
+    options: Mapping[str, str],
+    out: Path,
+    *,
+    always: bool = False,
+    tolerance: float = 0.0,
 ) -> dict[str, Any]:
     """Write the movement of traces and a scenario that uses it; return a summary.
 
     Nodes are present from their first to their last position in the trace or, with `always`, all the time.
+    Positions within `tolerance` [m] of straight movement are left out.
     """
+    if tolerance and form.name == "ns2movement":
+        raise IngestError("ns2movement has destinations, not positions, so none can be left out")
     if form.name in ("ns2movement", "bonnmotion") and len(files) > 1:
         raise IngestError(
             f"{form.name} identifies nodes by number, so {len(files)} files cannot be merged; give one file"
@@ -154,7 +163,7 @@ def import_movement(
         found = (
             movement.follow_orders(rows())
             if form.name == "ns2movement"
-            else movement.follow_positions(rows(), sampled=form.name != "bonnmotion")
+            else movement.follow_positions(rows(), sampled=form.name != "bonnmotion", tolerance=tolerance)
         )
     except IngestError as error:
         why = f" ({bad[0]['file']}, {bad[0]['offset']}: {bad[0]['why']})" if bad else ""

@@ -67,8 +67,13 @@ class ImportedMovement(NamedTuple):
         return sum(each.leave < math.inf for each in self.present)
 
 
-def follow_positions(rows: Iterable[TracePosition], *, sampled: bool = True) -> ImportedMovement:
-    """Return the movement through positions that are `sampled` at intervals, or that are waypoints."""
+def follow_positions(
+    rows: Iterable[TracePosition], *, sampled: bool = True, tolerance: float = 0.0
+) -> ImportedMovement:
+    """Return the movement through positions that are `sampled` at intervals, or that are waypoints.
+
+    With a `tolerance` [m] above 0, positions that straight movement passes this closely are left out.
+    """
     found = list(rows)
     if not found:
         raise IngestError("contains no positions")
@@ -83,9 +88,41 @@ def follow_positions(rows: Iterable[TracePosition], *, sampled: bool = True) -> 
     doubled = int(np.count_nonzero(again & ((x[1:] != x[:-1]) | (y[1:] != y[:-1]))))
     node, time, x, y = node[kept], time[kept], x[kept], y[kept]
     start = float(time.min())
-    legs = _walk(node, time - start, x, y)
+    used = _keep_positions(node, time, x, y, tolerance) if tolerance > 0 else slice(None)
+    legs = _walk(node[used], time[used] - start, x[used], y[used])
     placed = _place(legs, list(known), float(time.max()) - start, origin | {"time": start}, doubled)
     return placed._replace(present=_find_presence(node, time - start, sampled))
+
+
+def _keep_positions(
+    node: npt.NDArray[np.int64], time: Reals, x: Reals, y: Reals, tolerance: float
+) -> npt.NDArray[np.bool_]:
+    """Return which positions to keep so that no node is ever more than `tolerance` [m] from its position.
+
+    The rows are sorted by node and time. The first and the last position of each node are kept, and those
+    farthest from straight movement between kept ones at the same time (Douglas and Peucker).
+    """
+    first = np.flatnonzero(np.append(True, node[1:] != node[:-1]))
+    last = np.append(first[1:], len(node)) - 1
+    kept = np.zeros(len(node), np.bool_)
+    kept[first] = kept[last] = True
+    waiting = list(zip(first.tolist(), last.tolist(), strict=True))
+    while waiting:
+        begin, end = waiting.pop()
+        if end - begin < 2:
+            continue
+        inner = slice(begin + 1, end)
+        share = (time[inner] - time[begin]) / (time[end] - time[begin])
+        away = np.hypot(
+            x[begin] + share * (x[end] - x[begin]) - x[inner],
+            y[begin] + share * (y[end] - y[begin]) - y[inner],
+        )
+        farthest = int(away.argmax())
+        if away[farthest] > tolerance:
+            middle = begin + 1 + farthest
+            kept[middle] = True
+            waiting += [(begin, middle), (middle, end)]
+    return kept
 
 
 def follow_orders(rows: Iterable[MovementCommand]) -> ImportedMovement:

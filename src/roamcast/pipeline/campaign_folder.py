@@ -126,7 +126,10 @@ class CampaignFolder(ResultsFolder):
 
     def write_campaign(self, campaign: Campaign, **more: Any) -> None:
         """Write the campaign definition and `more` notes to campaign.json."""
-        asked = campaign.model_dump(mode="json") | {"scenario": str(campaign.scenario.absolute())}
+        asked = campaign.model_dump(mode="json")
+        if campaign.scenario is not None:
+            asked["scenario"] = str(campaign.scenario.absolute())
+        asked["scenarios"] = {name: str(file.absolute()) for name, file in campaign.scenarios.items()}
         (self.folder / "campaign.json").write(json.dumps({"campaign": asked, **more}, indent=1).encode())
 
     def write_plan(self, plan: CampaignPlan) -> None:

@@ -79,6 +79,10 @@ def describe_map(ground: MapData) -> str:
     )
 
 
+_LEGEND = 84
+"Letters of a line of the legend; an entry needs seven besides its label."
+
+
 def _ringed(ground: MapData) -> bool:
     return 0 < len(ground.publishers) <= _MOST_RINGS
 
@@ -104,7 +108,8 @@ def _draw(ground: MapData) -> Drawing:
     _draw_zones(axes, ground)
     _draw_people(axes, ground)
     handles, labels = axes.get_legend_handles_labels()
-    drawing.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), fontsize=10)
+    columns = max(1, min(len(labels), 4, _LEGEND // (max(map(len, labels), default=0) + 7)))
+    drawing.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=10)
     return drawing
 
 

@@ -21,6 +21,7 @@ Channel::Channel(const RadioParameters& radio, const ChannelParameters& paramete
                               : radio_.mean(radio.range * radio.range)),
       sense_(radio_.mean(radio.carrier_sense * radio.carrier_sense)) {
     if (parameters.shadowing) shadowing_.emplace(*parameters.shadowing, seed);
+    if (!parameters.obstacles.empty()) obstacles_.emplace(parameters.obstacles);
     if (parameters.fading) fading_.emplace(*parameters.fading, seed);
     reach_ = find_reach((shadowing_ ? shadowing_->most_gain() : 1) * (fading_ ? Fading::most : 1));
 }
@@ -39,6 +40,10 @@ Channel::Source Channel::source(NodeId node, Point place, Time now) const {
 double Channel::power(const Source& from, NodeId node, Point place, double squared_distance) const {
     double power = radio_.mean(squared_distance);
     if (shadowing_) power *= shadowing_->gain(from.cells, shadowing_->cells(place));
+    if (obstacles_) {
+        if (power * (fading_ ? Fading::most : 1) < sense_) return 0;
+        power *= obstacles_->gain(from.place, place);
+    }
     if (fading_) {
         if (power * Fading::most < sense_) return 0;
         power *= fading_->gain(from.frame, node);

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "channel/fading.h"
+#include "channel/obstacles.h"
 #include "channel/shadowing.h"
 #include "channel/sinr.h"
 #include "world/radio.h"
@@ -16,6 +18,7 @@ namespace roamcast {
 struct ChannelParameters {
     std::optional<ShadowingParameters> shadowing;
     std::optional<double> fading;  // m of Nakagami; 1 is Rayleigh
+    std::vector<Obstacle> obstacles;
     std::optional<SinrParameters> sinr;  // reception by SINR, not by the range
 };
 
@@ -47,6 +50,7 @@ private:
     double decode_;  // W
     double sense_;   // W
     std::optional<Shadowing> shadowing_;
+    std::optional<Obstacles> obstacles_;
     std::optional<Fading> fading_;
     double reach_;
 };

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "channel/channel.h"
 #include "world/radio.h"
@@ -46,6 +50,17 @@ inline std::optional<ChannelParameters> channel_parameters(nb::dict o) {
         const auto shadowing = nb::cast<nb::dict>(options["shadowing"]);
         p.shadowing = ShadowingParameters{number(shadowing, "sigma"), number(shadowing, "correlation"),
                                           number(shadowing, "width"), number(shadowing, "height")};
+    }
+    if (options.contains("obstacles")) {  // each a tuple: loss per wall [dB], loss inside [dB/m], rings
+        for (nb::handle given : nb::cast<nb::list>(options["obstacles"])) {
+            const auto parts = nb::cast<nb::tuple>(given);
+            Obstacle obstacle{{}, nb::cast<double>(parts[0]), nb::cast<double>(parts[1])};
+            for (const auto& ring : nb::cast<std::vector<std::vector<std::pair<double, double>>>>(parts[2])) {
+                obstacle.rings.emplace_back();
+                for (const auto& [x, y] : ring) obstacle.rings.back().push_back({x, y});
+            }
+            p.obstacles.push_back(std::move(obstacle));
+        }
     }
     if (options.contains("sinr")) {
         const auto sinr = nb::cast<nb::dict>(options["sinr"]);

@@ -110,7 +110,7 @@ public:
 private:
     static MacParameters mac(std::uint32_t rts_threshold, bool arp, bool ofdm) {
         MacParameters parameters;
-        if (ofdm) parameters.ofdm = OfdmParameters{};
+        if (ofdm) parameters.ofdm = OfdmParameters{24'000'000, {}, {}};  // ps: slow enough for queues to fill
         parameters.rts_threshold = rts_threshold;
         parameters.arp = arp;
         return parameters;
@@ -122,6 +122,7 @@ private:
         ChannelParameters parameters;
         if (seed % 3 == 1) parameters.shadowing = ShadowingParameters{6, 30, 1500, 1500};
         if (seed != 4) parameters.fading = static_cast<double>(seed);
+        if (seed % 3 == 2) parameters.obstacles = {{{{{400, 400}, {900, 450}, {700, 900}}}, 6, 0.1}};
         if (by_sinr(seed)) parameters.sinr = SinrParameters{1.46e-10, 2.5};  // decoded up to some 250 m
         return parameters;
     }

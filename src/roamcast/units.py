@@ -21,6 +21,7 @@ _POWER = {"W": 1.0, "mW": 1e-3}
 _FREQUENCY = {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9}
 _PER_TIME = {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600}
 _DECIBEL = {"dB": 1.0}
+_DECIBEL_PER_METER = {"dB/m": 1.0}
 
 FROM_FILE = {"units": "required"}
 "The validation context in which a bare number is rejected."
@@ -103,3 +104,4 @@ Watts = Annotated[float, _reader(_POWER, "0.28 W", 1e-15, 1e9)]
 Hertz = Annotated[float, _reader(_FREQUENCY, "914 MHz", 1.0, 1e15)]
 PerSecond = Annotated[float, _reader(_PER_TIME, "0.5 /s", 1e-12, 1e9)]
 Decibels = Annotated[float, _reader(_DECIBEL, "10 dB", 1e-9, 1e3)]
+DecibelsPerMeter = Annotated[float, _reader(_DECIBEL_PER_METER, "0.4 dB/m", 1e-9, 1e3)]

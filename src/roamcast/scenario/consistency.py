@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from roamcast.errors import UserError
 from roamcast.scenario.model import EVERYONE, Rectangle
+from roamcast.scenario.radio.buildings import invalid
 from roamcast.scenario.radio.ofdm import STANDARDS
 from roamcast.scenario.workload import Documents
 
@@ -43,6 +44,7 @@ def inconsistencies(scenario: Scenario, context: Any = None) -> Iterator[tuple[s
     yield from _sizes(scenario)
     yield from _frames(scenario)
     yield from _rates(scenario)
+    yield from _buildings(scenario)
     yield from _places(scenario)
     yield from _hubs(scenario)
     yield from _areas(scenario)
@@ -125,6 +127,12 @@ def _rates(scenario: Scenario) -> Iterator[tuple[str, str]]:
                 f"mac.{key}",
                 f"{rate / 1e6:g} Mb/s is not a rate of {radio.standard}; expected one of {rates} Mb/s",
             )
+
+
+def _buildings(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    for number, building in enumerate(scenario.radio.obstacles):
+        if building.file is None and (problem := invalid(building)):
+            yield f"radio.obstacles.{number}", f"the polygon is not valid: {problem}"
 
 
 def too_large(size: float, most: float) -> str:

@@ -16,6 +16,8 @@ from roamcast.scenario.consistency import nearest
 from roamcast.scenario.content import ContentProblem
 from roamcast.scenario.explain import explain, shorten, source_of
 from roamcast.scenario.model import Scenario
+from roamcast.scenario.radio.buildings import invalid, read_buildings
+from roamcast.scenario.radio.settings import Building, Radio
 from roamcast.scenario.workload import Documents, Workload
 from roamcast.units import FROM_FILE
 
@@ -128,7 +130,23 @@ def _resolve(scenario: Scenario, path: Path) -> Scenario:
         changes["mobility"] = scenario.mobility.model_copy(update={"ns2": ns2})
     if workload := _resolve_workload(scenario.workload, path):
         changes["workload"] = scenario.workload.model_copy(update=workload)
+    if any(building.file is not None for building in scenario.radio.obstacles):
+        changes["radio"] = scenario.radio.model_copy(update={"obstacles": _buildings(scenario.radio, path)})
     return scenario.model_copy(update=changes) if changes else scenario
+
+
+def _buildings(radio: Radio, path: Path) -> tuple[Building, ...]:
+    """Return the obstacles with the polygons of files in place of the files."""
+    found: list[Building] = []
+    for building in radio.obstacles:
+        if building.file is None:
+            found.append(building)
+        else:
+            found += read_buildings(_existing(path, building.file, "radio.obstacles.file"), building)
+    for building in found:
+        if problem := invalid(building):
+            raise ScenarioError(f"{path}: radio.obstacles: a polygon is not valid: {problem}")
+    return tuple(found)
 
 
 def _resolve_workload(workload: Workload, path: Path) -> dict[str, Any]:

@@ -27,6 +27,7 @@ _UNITS = {
     units.Watts: "power",
     units.Hertz: "frequency",
     units.Decibels: "dB",
+    units.DecibelsPerMeter: "dB per metre",
     units.PerSecond: "rate",
 }
 _SHOWN = {
@@ -38,6 +39,7 @@ _SHOWN = {
     "power": [("W", 1.0)],
     "frequency": [("MHz", 1e6)],
     "dB": [("dB", 1.0)],
+    "dB per metre": [("dB/m", 1.0)],
     "rate": [("/s", 1.0)],
 }
 
@@ -68,7 +70,7 @@ def _parts(annotation: Any) -> Iterator[tuple[type[BaseModel], str]]:
         yield annotation, ""
     elif get_origin(annotation) is dict:
         yield from ((part, "NAME.") for part, _ in _parts(get_args(annotation)[1]))
-    elif get_origin(annotation) in (Union, types.UnionType):
+    elif get_origin(annotation) in (Union, types.UnionType, tuple):
         for argument in get_args(annotation):
             yield from _parts(argument)
 
@@ -126,7 +128,7 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "**required**"
     value = field.get_default(call_default_factory=True, validated_data={})
-    if value in (None, {}, []) or isinstance(value, BaseModel):
+    if value in (None, {}, [], ()) or isinstance(value, BaseModel):
         return ""
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = _number(value, describe_kind(field))

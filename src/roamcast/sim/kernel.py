@@ -100,6 +100,11 @@ def _radio(radio: Radio, area: Area) -> dict[str, Any]:
         channel["shadowing"] = radio.shadowing.model_dump() | size
     if radio.fading is not None:
         channel["fading"] = radio.fading.shape
+    if radio.obstacles:
+        channel["obstacles"] = [
+            (each.wall, each.inside, [list(map(tuple, ring)) for ring in (each.polygon, *each.holes)])
+            for each in radio.obstacles
+        ]
     if radio.sinr is not None and radio.standard is not None:
         noise = STANDARDS[radio.standard].noise(radio.sinr.noise_figure)
         channel["sinr"] = {"noise": noise, "preamble": 10 ** (radio.sinr.preamble / 10)}

@@ -73,6 +73,8 @@ def describe_map(ground: MapData) -> str:
     groups = ", ".join(f"{group.count} {name}" for name, group in scenario.groups.items())
     zones = f", {len(scenario.content.grid)} numbered zones" if scenario.content.grid else ""
     rings = " Dashed: how far a publisher's radio reaches." if _ringed(ground) else ""
+    if scenario.radio.obstacles:
+        zones += f", {len(scenario.radio.obstacles)} buildings"
     return (
         f"{scenario.area.width:g} m x {scenario.area.height:g} m: {groups}{zones}, {ground.moment:g} s into "
         f"the run; lines are the last minute.{rings}"
@@ -106,6 +108,7 @@ def _draw(ground: MapData) -> Drawing:
         spine.set_visible(name in ("left", "bottom"))
         spine.set_color(_PALE)
     _draw_zones(axes, ground)
+    _draw_buildings(axes, ground)
     _draw_people(axes, ground)
     handles, labels = axes.get_legend_handles_labels()
     columns = max(1, min(len(labels), 4, _LEGEND // (max(map(len, labels), default=0) + 7)))
@@ -130,6 +133,15 @@ def _draw_zones(axes: Axes, ground: MapData) -> None:
         x = (column * grid.side + min((column + 1) * grid.side, area.width)) / 2
         y = (row * grid.side + min((row + 1) * grid.side, area.height)) / 2
         axes.text(x, y, str(zone), ha="center", va="center", fontsize=size, color="#cfd8de", zorder=1)
+
+
+def _draw_buildings(axes: Axes, ground: MapData) -> None:
+    for building in ground.scenario.radio.obstacles:
+        axes.fill(
+            *zip(*building.polygon, strict=True), facecolor="#dde3e8", edgecolor="#9aa7b0", lw=0.8, zorder=1
+        )
+        for hole in building.holes:
+            axes.fill(*zip(*hole, strict=True), facecolor="#f7f9fa", edgecolor="#9aa7b0", lw=0.8, zorder=1)
 
 
 def _draw_people(axes: Axes, ground: MapData) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from roamcast.scenario.section import NotNegative, Positive, ScenarioSection
-from roamcast.units import Decibels, Hertz, Meters, Watts
+from roamcast.units import Decibels, DecibelsPerMeter, Hertz, Meters, Watts
 
 FARTHEST = 1e6
 "Maximum distance at which a frame is sensed [m]: the kernel stores delays in picoseconds as 32-bit integers."
@@ -59,6 +60,37 @@ class MultipathFading(ScenarioSection):
         return 1.0 if self.m is None else self.m
 
 
+class Corner(NamedTuple):
+    """A corner of a polygon; it may lie outside the area."""
+
+    x: Meters
+    y: Meters
+
+
+class Building(ScenarioSection):
+    """An obstacle to signals: a polygon, or all polygons of a file. Written as `[[radio.obstacles]]`."""
+
+    polygon: tuple[Corner, ...] = ()
+    "Corners in order; the last one is joined to the first."
+    holes: tuple[tuple[Corner, ...], ...] = ()
+    "Courtyards: polygons within the polygon."
+    file: Path | None = None
+    """Instead of a polygon: a file of polygons in GeoJSON (`.json`, `.geojson`) or WKT, in metres of the
+    area; the path is relative to the scenario file."""
+    wall: Annotated[Decibels, NotNegative] = 9.0
+    "Loss for each wall that a signal crosses."
+    inside: Annotated[DecibelsPerMeter, NotNegative] = 0.4
+    "Loss for each metre within the walls."
+
+    @model_validator(mode="after")
+    def _check_consistency(self) -> Building:
+        if bool(self.polygon) == (self.file is not None):
+            raise ValueError("expected either a polygon or a file")
+        if self.file is None and min(map(len, (self.polygon, *self.holes))) < 3:
+            raise ValueError("a polygon has at least three corners")
+        return self
+
+
 class Reception(ScenarioSection):
     """How frames are decoded, and the standard of their durations and rates."""
 
@@ -93,6 +125,8 @@ class Radio(ScenarioSection):
     "Log-normal shadowing; none if absent."
     fading: MultipathFading | None = None
     "Fading; none if absent."
+    obstacles: tuple[Building, ...] = ()
+    "Buildings that weaken the signals that pass through them."
     reception: Reception | None = None
     "Reception; by thresholds, with the frames of ns-2, if absent."
 
@@ -143,10 +177,10 @@ class Radio(ScenarioSection):
     def _omit_absent_options(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Return the section without absent options: facts of runs without them do not mention them."""
         plain: dict[str, Any] = dump(self)
-        return {key: value for key, value in plain.items() if key not in _OPTIONS or value is not None}
+        return {key: value for key, value in plain.items() if key not in _OPTIONS or value}
 
 
-_OPTIONS = {"log_distance", "shadowing", "fading", "reception"}
+_OPTIONS = {"log_distance", "shadowing", "fading", "obstacles", "reception"}
 "Keys of the radio that facts omit if absent."
 
 

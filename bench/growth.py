@@ -13,7 +13,9 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -140,9 +142,14 @@ def loop(runs: int) -> float:
         return (time.process_time() - began) / LOOPED * 1e3
 
 
-def grow(spark: Any, runs: int) -> dict[str, float]:
-    """What a campaign of so many tiny runs takes, in milliseconds a run unless it says otherwise."""
-    plain = loop(runs)
+def grow(master: str, runs: int) -> dict[str, float]:
+    """Return the cost of a campaign of so many tiny runs in a new session [ms per run, unless stated]."""
+    with open_session(master) as spark:
+        warm_up(spark)
+        return _grow(spark, runs)
+
+
+def _grow(spark: Any, runs: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as name:
         store = CampaignFolder(name)
         conductor = Metered(tiny(runs), store)
@@ -151,6 +158,7 @@ def grow(spark: Any, runs: int) -> dict[str, float]:
         with conductor.prepare():
             conductor.work(spark)
         took = time.perf_counter() - began
+        memory = peak_memory() / 1e6  # of the driver, before runs are simulated in this process
         done = store.snapshot().runs()
         assert len(done) == runs
         inside = sum(told.cpu or 0.0 for told in done.values())
@@ -160,6 +168,7 @@ def grow(spark: Any, runs: int) -> dict[str, float]:
             assert again.is_finished(again.survey())
         again_took = time.process_time() - began_again
         files = sum(len(batch.files) for batch in store.snapshot().batches.values())
+    plain = loop(runs)
     stages = {stage: sum(spent.values()) for stage, spent in meter.spent.items()}
     stages["simulate"] -= stages["commit"]
     roles = meter.roles() - meter.spent["commit"]  # which is within `simulate`
@@ -169,7 +178,6 @@ def grow(spark: Any, runs: int) -> dict[str, float]:
     told = {part: spent / runs * 1e3 for part, spent in found.items()}
     total = told["simulate"] + told["commit"] + told["evaluate"]
     told |= {"loop": plain, "all": total, "overhead": total - plain, "ratio": total / plain}
-    memory = peak_memory() / 1e6
     return told | {"files": files, "memory": memory, "again": again_took}
 
 
@@ -199,13 +207,10 @@ def main() -> None:
     cores = len(os.sched_getaffinity(0))
     print("CPU ms a run: all of it, by whose it is, by stage; then wall ms a run, the driver, nothing to do")
     print("  runs" + "".join(f"{title:>11s}" for _, title, _ in COLUMNS))
-    with open_session(f"local[{cores}]") as spark:
-        warm_up(spark)
-        for runs in sizes:
-            found = grow(spark, runs)
-            print(
-                f"{runs:6d}" + "".join(f"{found[key]:11.{digits}f}" for key, _, digits in COLUMNS), flush=True
-            )
+    for runs in sizes:
+        with ProcessPoolExecutor(1, get_context("spawn")) as alone:  # memory is of one campaign
+            found = alone.submit(grow, f"local[{cores}]", runs).result()
+        print(f"{runs:6d}" + "".join(f"{found[key]:11.{digits}f}" for key, _, digits in COLUMNS), flush=True)
     began = time.process_time()
     plan = make_plan(tiny(PLANNED))
     assert len(plan.runs) == PLANNED

@@ -44,7 +44,7 @@ class CampaignError(UserError):
     """A campaign file that cannot be planned."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlannedRun:
     """One run: all inputs that determine its facts, and the values that its metrics need."""
 
@@ -63,7 +63,7 @@ class PlannedRun:
     command: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlannedCell:
     """The cell of a run in a campaign: a point of a sweep, a protocol label and a seed."""
 
@@ -83,9 +83,9 @@ class CampaignPlan:
 
     def tables(self) -> dict[str, Iterator[pa.Table]]:
         """Return the tables `plan` and `points` in sorted pieces; the whole would take much memory."""
-        runs = ({"run": run.id, **vars(run)} for run in sorted(self.runs, key=lambda run: run.id))
         key = attrgetter("sweep", "point", "protocol", "seed", "run")
-        places = (vars(place) for place in sorted(self.places, key=key))
+        runs = ({"run": run.id, **_row(run)} for run in sorted(self.runs, key=lambda run: run.id))
+        places = (_row(place) for place in sorted(self.places, key=key))
         return {
             "plan": (pa.Table.from_pylist(piece, PLAN) for piece in _split(runs, _PIECE)),
             "points": (pa.Table.from_pylist(piece, POINTS) for piece in _split(places, _PIECE)),
@@ -98,6 +98,10 @@ class CampaignPlan:
         return cls(
             tuple(PlannedRun(**run) for run in runs), tuple(PlannedCell(**row) for row in points.to_pylist())
         )
+
+
+def _row(planned: PlannedRun | PlannedCell) -> dict[str, Any]:
+    return {name: getattr(planned, name) for name in planned.__slots__}
 
 
 def _split(rows: Iterable[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:

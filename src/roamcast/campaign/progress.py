@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
@@ -43,7 +44,8 @@ class Progress:
 
     def __post_init__(self) -> None:
         self._by_id = {run.id: run for run in self.runs}
-        self._ended: dict[str, Mapping[str, Any]] = {}
+        self._ended: dict[str, tuple[str, float | None, str]] = {}
+        "Run -> status, wall time [s] and error."
         self._paces: dict[str, _RunRate] = {}
         for run in self.runs:
             self._wait(run, 1)
@@ -65,8 +67,9 @@ class Progress:
                 self._wait(run, -1)
             else:
                 self._note(run, before, -1)
-            self._note(run, outcome, 1)
-            self._ended[run.id] = outcome
+            ended = (sys.intern(outcome["status"]), outcome.get("wall"), outcome.get("error") or "")
+            self._note(run, ended, 1)
+            self._ended[run.id] = ended
         known = [pace for pace in self._paces.values() if pace.reported]
         if known:
             usual = sum(pace.rates / pace.reported for pace in known) / len(known)
@@ -82,12 +85,13 @@ class Progress:
         pace.waiting += sign
         pace.size = pace.size + sign * size(run) if pace.waiting else 0.0
 
-    def _note(self, run: PlannedRun, outcome: Mapping[str, Any], sign: int) -> None:
-        self.done += sign * (outcome["status"] == "done")
-        self.failed += sign * (outcome["status"] == "failed")
-        if outcome["status"] == "disk full":
-            self.trouble = outcome["error"] if sign > 0 else ""
-        if took := outcome.get("wall"):
+    def _note(self, run: PlannedRun, ended: tuple[str, float | None, str], sign: int) -> None:
+        status, took, error = ended
+        self.done += sign * (status == "done")
+        self.failed += sign * (status == "failed")
+        if status == "disk full":
+            self.trouble = error if sign > 0 else ""
+        if took:
             pace = self._paces[run.router]
             pace.reported += sign
             pace.rates += sign * took / size(run)

@@ -452,3 +452,28 @@ HELD = (
 def test_an_event_may_wait_for_a_publisher_beyond_the_hop_limit():
     # the withdrawal of a request ended at the hop limit, so the publisher never acknowledged it
     assert judge(read(HELD)) is None
+
+
+def test_an_evicted_subscription_returns_with_a_new_version():
+    # with publishers = 1 a forgotten version was counted again, and the publisher never acknowledged it
+    history = read(
+        '{"seed":627460889,"protocol":"raft-cbr","parameters":{"publishers":1},"cramped":true,"as_bytes":'
+        'false,"nodes":6,"edges":[[0,1],[0,2],[0,3],[0,4],[0,5],[1,2],[1,3],[1,4],[1,5],[2,3],[2,5],[3,4]'
+        ',[3,5],[4,5]],"healed":[[0,1],[0,2],[0,3],[0,4],[0,5],[1,2],[1,3],[1,4],[1,5],[2,3],[2,5],[3,4],'
+        '[3,5],[4,5]],"links":{},"end":62.2,"steps":[{"step":"place","node":2,"x":271.23306799564534,"y":'
+        '9.434176982892902,"vx":-7.683622511061912,"vy":6.400151959719601,"at":0.0},{"step":"place","node'
+        '":3,"x":43.86782716491826,"y":55.38863834072445,"vx":7.782418079497674,"vy":6.279647190400724,"a'
+        't":0.0},{"step":"place","node":4,"x":73.00118806625942,"y":22.906477629982618,"vx":9.88425328712'
+        '469,"vy":1.5170817235616398,"at":0.0},{"step":"place","node":5,"x":43.41115963593645,"y":147.092'
+        '46968131623,"vx":9.724548103871015,"vy":-2.3309148795051775,"at":0.0},{"step":"subscribe","node"'
+        ':5,"zones":[0,0],"at":0.713},{"step":"join","a":2,"b":5,"at":1.0},{"step":"advertise","node":2,"'
+        'zones":[0,4],"at":2.198},{"step":"advertise","node":0,"zones":[0,4],"at":3.413},{"step":"befall"'
+        ',"node":0,"kind":"sleep","at":4.5},{"step":"join","a":0,"b":1,"at":5.0},{"step":"join","a":0,"b"'
+        ':3,"at":5.0},{"step":"befall","node":0,"kind":"sleep","at":5.355},{"step":"join","a":0,"b":2,"at'
+        '":6.0},{"step":"disturb","until":46.892,"rule":"lose","senders":[3],"share":0.4,"at":6.022},{"st'
+        'ep":"publish","node":2,"zone":4,"size":64,"at":6.974},{"step":"join","a":0,"b":4,"at":7.0},{"ste'
+        'p":"subscribe","node":5,"zones":[3,4],"at":9.488},{"step":"request","node":4,"zones":[3,3],"at":'
+        '10.578},{"step":"befall","node":4,"kind":"sleep","at":22.566},{"step":"place","node":2,"x":87.01'
+        '561042500082,"y":162.87999246744056,"vx":-7.291014465560169,"vy":6.844056404135808,"at":24.0}]}'
+    )
+    assert judge(history) is None

@@ -106,6 +106,8 @@ class RaftSubscriber:
         self._post = post
         self._last = last
         self._dirty = False
+        self._evicted_version = 0
+        "Highest version of an evicted subscription; its publisher may still know it."
 
     def update_interests(self, interests: Iterable[Filter]) -> None:
         """Replace the interests; simultaneous changes are sent together."""
@@ -168,7 +170,7 @@ class RaftSubscriber:
             wish = self.wishes[publisher] = self._meet(publisher, 0)
             wish.heard_at = self.host.now()
         if not wish.version:
-            wish.version = 1
+            self._count_version(wish)
             self._send(publisher, wish, at_once=True)
 
     def acknowledge(self, message: SubscribeAck | EditionAck) -> Drop | None:
@@ -233,8 +235,12 @@ class RaftSubscriber:
         """Send the interests in a new version to a publisher that has wrong ones."""
         wish = self.wishes[publisher]
         if wish.acknowledged:
-            wish.version += 1
+            self._count_version(wish)
             self._send(publisher, wish)
+
+    def _count_version(self, wish: PublisherSubscription) -> None:
+        """Advance to a version that the publisher cannot know, even if an earlier entry was evicted."""
+        wish.version = max(wish.version, self._evicted_version) + 1
 
     def _schedule_retry(self, publisher: NodeId, wish: PublisherSubscription) -> None:
         if not wish.acknowledged and (wish.timer is None or not wish.timer.active):
@@ -243,6 +249,7 @@ class RaftSubscriber:
     def _meet(self, publisher: NodeId, incarnation: int) -> PublisherSubscription:
         if len(self.wishes) >= self.parameters.publishers:
             silent = self.wishes.pop(next(iter(self.wishes)))
+            self._evicted_version = max(self._evicted_version, silent.version)
             if silent.timer is not None:
                 silent.timer.cancel()
         return PublisherSubscription(incarnation)
@@ -276,7 +283,7 @@ class RaftSubscriber:
             if self.parameters.retract and self.parameters.recall and set(wish.patterns).difference(wanted):
                 wish.unsure_since = min(wish.unsure_since, self.host.now())
             wish.patterns = wanted
-            wish.version += 1
+            self._count_version(wish)
             self._send(publisher, wish)
 
     def _send(self, publisher: NodeId, wish: PublisherSubscription, *, at_once: bool = False) -> None:

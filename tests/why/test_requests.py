@@ -102,6 +102,16 @@ def test_or_what_became_of_the_wish():
     assert served(sent=[*own, asking(11.0, 1, 0)]) == "not_yet_known"
 
 
+def test_a_subscription_that_was_sent_again_is_not_to_blame():
+    sent = [asking(8.1, 2, 1), asking(9.0, 1, 0)]
+    refused = refusing(8.2, 1, -1, "no_route")
+    assert served(sent=sent, lost=[refused]) == "unexplained"
+    assert served(sent=sent, lost=[refused, losing(10.1, 0, 7, "queue_full")]) == "queue_full"
+    other = [losing(10.1, 0, 7, "queue_full"), losing(10.2, 0, 7, "no_route")]  # the second was for node 7
+    assert served(sent=sent, lost=[refused, *other]) == "queue_full"
+    assert served(sent=sent, lost=[refused, *other, losing(10.3, 2, 0, "hop_limit")]) == "unexplained"
+
+
 def test_the_node_was_off_or_crashed():
     assert cause(ask(states=[(9.0, 2, "radio", 0.0)])) == ("subscriber_off", True)
     assert cause(ask(outcome="abandoned", states=[(9.0, 2, "up", 0.0)])) == ("subscriber_off", True)

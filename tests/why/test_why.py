@@ -232,6 +232,34 @@ def test_a_copy_that_was_with_a_node_when_it_crashed():
     assert cause(facts(STILL, sent=sent, states=slept, traits=ADDRESSED)) is Cause.UNEXPLAINED
 
 
+def test_a_copy_that_waited_in_vain_while_its_node_was_off_was_lost_to_the_outage():
+    sent = [event(10.1, 0, 1), event(12.0, 1, 2, failed=True)]
+    late = [losing(42.0, 1, 2, "expired")]
+    off = [(11.0, 2, "up", 0.0), (60.0, 2, "up", 1.0)]
+    assert cause(facts(STILL, sent=sent, lost=late, states=off, traits=ADDRESSED)) is Cause.SUBSCRIBER_OFF
+    assert cause(facts(STILL, sent=sent, lost=late, traits=ADDRESSED)) is Cause.NO_ROUTE
+    full = [losing(42.0, 1, 2, "table_full")]
+    assert cause(facts(STILL, sent=sent, lost=full, states=off, traits=ADDRESSED)) is Cause.TABLE_FULL
+
+
+def test_a_copy_that_no_row_ends_was_lost_with_its_publisher_or_waited_to_the_end():
+    sent = [event(10.1, 0, 1)]
+    crashed = [(20.0, 0, "up", 0.0), (25.0, 0, "up", 1.0), (25.0, 0, "incarnation", 1.0)]
+    assert cause(facts(STILL, sent=sent, states=crashed, traits=ADDRESSED)) is Cause.PUBLISHER_OFF
+    assert cause(facts(STILL, sent=sent, traits=ADDRESSED)) is Cause.UNEXPLAINED
+    late = [(1, 80.0, NEWS)]
+    assert cause(facts(STILL, sent=[event(80.1, 0, 1)], events=late, traits=ADDRESSED)) is Cause.UNFINISHED
+
+
+def test_a_drop_that_names_another_node_that_missed_the_event_explains_nothing():
+    told = facts(STILL, sent=[event(10.1, 0, 1)], lost=[losing(10.2, 0, 1, "no_route")], traits=ADDRESSED)
+    assert cause(told) is Cause.NO_ROUTE
+    both = table("expectations", (1, 1), (1, 2))
+    told.tables["expectations"] = both
+    found = {each.node: each.cause for each in tally(told).events.causes}
+    assert found == {1: "no_route", 2: "unexplained"}
+
+
 def test_what_came_when_it_was_no_longer_wanted():
     wants = [(0.0, 2, "/news", True), (10.15, 2, "/news", False)]
     sent = [event(10.1, 0), event(10.2, 1), event(10.3, 2)]

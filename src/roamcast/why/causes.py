@@ -85,6 +85,9 @@ ENDS = {
 }
 "Causes of messages that a router or its link layer dropped, by the reason in the facts."
 
+LINK_DROPS = ("queue_full", "retry_limit", "radio_off", "unresolved", "too_large")
+"Reasons of the link layer among these; their rows name the next hop, those of routers the destination."
+
 RETRIES_ENDED = "reached its retry limit"
 "Predicate of a sentence on a link that discarded a unicast message after its last retry."
 

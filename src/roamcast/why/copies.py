@@ -8,14 +8,29 @@ from __future__ import annotations
 
 from collections import Counter
 
-from roamcast.why.causes import ENDS, FRAME_LOSSES, RETRIES_ENDED, Cause, Diagnosis, describe_reason
+from roamcast.why.causes import (
+    ENDS,
+    FRAME_LOSSES,
+    LINK_DROPS,
+    RETRIES_ENDED,
+    Cause,
+    Diagnosis,
+    describe_reason,
+)
+from roamcast.why.outages import describe
 from roamcast.why.trail import Trail, TrailDrop, TrailTransmission
 
 UNDER_WAY = 1.0
 "A copy sent at most this long before the end of the run may have been in transit then [s]."
 
+HELD = 30.0
+"Time for which routers hold a copy without a route [s]."
+
 MOMENT = 0.1
 "Time in which a router tries all routes that it knows [s]."
+
+NOBODY_THERE = ("expired", "no_route", "retry_limit", "unresolved")
+"Reasons for which a copy is dropped if its destination does not answer."
 
 TOLD = 4
 "Maximum number of drops that an explanation lists."
@@ -23,14 +38,16 @@ TOLD = 4
 
 def follow_copies(trail: Trail, publication: int, node: int) -> Diagnosis:
     """Return the cause for which the copy for `node` was lost."""
-    unheard = _unheard(trail, publication, node)
-    if unheard is not None:
-        return unheard
-    ends = [lost for lost in trail.lost.get(publication, []) if lost.cause in ENDS]
-    own = [lost for lost in ends if lost.peer == node]
-    if own:  # dropped on the last link: copies for other nodes rarely pass through this node
-        ends = _last_end(own)
-    story = _tell_ends(trail, publication, ends)
+    known = _unheard(trail, publication, node) or _unattended(trail, publication, node)
+    if known is not None:
+        return known
+    ends = [
+        lost
+        for lost in trail.lost.get(publication, [])
+        if lost.cause in ENDS and not _of_another(trail, publication, node, lost)
+    ]
+    ends = _last_end(ends, node) or ends
+    story = tell_ends(trail, publication, ends)
     causes = {_cause(trail, publication, lost) for lost in ends}
     if len(causes) == 1:
         return Diagnosis(causes.pop(), story)
@@ -50,17 +67,39 @@ def follow_copies(trail: Trail, publication: int, node: int) -> Diagnosis:
     return _on_its_way(trail, publication)
 
 
-def _last_end(own: list[TrailDrop]) -> list[TrailDrop]:
-    """Return the drop that ended the last attempt to send the copy.
+def _last_end(ends: list[TrailDrop], node: int) -> list[TrailDrop]:
+    """Return the drop that ended the last attempt to send the copy for `node`; empty if no row names it.
 
-    A router that tries several routes records a drop for each; a radio that was off explains all of them.
+    On the last link, copies for other nodes rarely pass through this node. A router that tries several routes
+    records a drop for each; a radio that was off explains all of them.
     """
+    own = [lost for lost in ends if lost.peer == node]
+    if not own:
+        return []
     last = own[-1]
     moment = [lost for lost in own if lost.node == last.node and last.time - lost.time <= MOMENT]
     return [next((lost for lost in moment if lost.cause == "radio_off"), last)]
 
 
-def _tell_ends(trail: Trail, publication: int, ends: list[TrailDrop]) -> list[str]:
+def _of_another(trail: Trail, publication: int, node: int, lost: TrailDrop) -> bool:
+    """Return whether a router dropped the copy for another node, which missed the event as well."""
+    by_router = lost.cause not in LINK_DROPS
+    return by_router and lost.peer != node and (publication, lost.peer) in trail.missed
+
+
+def _unattended(trail: Trail, publication: int, node: int) -> Diagnosis | None:
+    """Return a diagnosis if the copy was dropped for want of a route or link while `node` had an outage."""
+    ends = _last_end([lost for lost in trail.lost.get(publication, []) if lost.cause in ENDS], node)
+    if not ends or ends[0].cause not in NOBODY_THERE:
+        return None
+    outage = trail.outages.during(node, ends[0].time, ends[0].time)
+    if outage is None:
+        return None
+    story = [*tell_ends(trail, publication, ends), describe(node, outage)]
+    return Diagnosis(Cause.SUBSCRIBER_OFF, story)
+
+
+def tell_ends(trail: Trail, publication: int, ends: list[TrailDrop]) -> list[str]:
     """Return a sentence for each distinct drop of a copy, at most `TOLD` of them."""
     counts = Counter(_ended(trail, publication, lost) for lost in ends)
     told = [f"{end} ({times} copies)" if times > 1 else end for end, times in counts.items()]
@@ -68,7 +107,8 @@ def _tell_ends(trail: Trail, publication: int, ends: list[TrailDrop]) -> list[st
 
 
 def _ended(trail: Trail, publication: int, lost: TrailDrop) -> str:
-    sentence = f"t={lost.time:.3f} node {lost.node}: {describe_reason(lost.cause)}"
+    reason = "it waited for a route until its timeout" if _timed_out(lost) else describe_reason(lost.cause)
+    sentence = f"t={lost.time:.3f} node {lost.node}: {reason}"
     gave_up = [
         sent
         for sent in trail.sent.get(publication, [])
@@ -78,9 +118,14 @@ def _ended(trail: Trail, publication: int, lost: TrailDrop) -> str:
 
 
 def _cause(trail: Trail, publication: int, lost: TrailDrop) -> Cause:
-    cause = ENDS[lost.cause]
+    cause = Cause.NO_ROUTE if _timed_out(lost) else ENDS[lost.cause]
     at_publisher = lost.node == trail.publisher(publication)
     return Cause.PUBLISHER_OFF if cause is Cause.RELAY_OFF and at_publisher else cause
+
+
+def _timed_out(lost: TrailDrop) -> bool:
+    """Return whether a copy expired on its way to a destination, and not the destination's subscription."""
+    return lost.cause == "expired" and lost.peer >= 0
 
 
 def _unheard(trail: Trail, publication: int, node: int) -> Diagnosis | None:
@@ -98,12 +143,7 @@ def _on_its_way(trail: Trail, publication: int) -> Diagnosis:
     copies: list[TrailTransmission] = trail.sent.get(publication, [])
     end, publisher = trail.run.duration, trail.publisher(publication)
     if not copies:
-        crashed = trail.outages.forgot(publisher, trail.published[publication], end)
-        if crashed is not None:
-            return Diagnosis(
-                Cause.PUBLISHER_OFF, [f"t={crashed:.1f} node {publisher} crashed before it sent the event"]
-            )
-        return Diagnosis(Cause.UNEXPLAINED, ["no node sent it, and no row records why"])
+        return _never_sent(trail, publication)
     last = copies[-1].time
     story = [f"it was sent {len(copies)} times, the last at t={last:.1f}"]
     if last + UNDER_WAY >= end:
@@ -114,4 +154,21 @@ def _on_its_way(trail: Trail, publication: int) -> Diagnosis:
         if crashed is not None and not any(each.node == holder and each.time > sent.time for each in copies):
             had = f"node {holder} held it from t={sent.time:.3f} and crashed at t={crashed:.1f}"
             return Diagnosis(Cause.RELAY_OFF, [*story, had])
+    crashed = trail.outages.forgot(publisher, trail.published[publication], last + HELD)
+    if crashed is not None:
+        had = f"node {publisher} crashed at t={crashed:.1f} and lost the copies that waited for a route"
+        return Diagnosis(Cause.PUBLISHER_OFF, [*story, had])
+    if last + HELD >= end:
+        return Diagnosis(Cause.UNFINISHED, [*story, "its copy was not dropped: it waited for a route"])
     return Diagnosis(Cause.UNEXPLAINED, [*story, "no row records what happened to the last copy"])
+
+
+def _never_sent(trail: Trail, publication: int) -> Diagnosis:
+    """Explain an event of which no node sent a copy."""
+    publisher = trail.publisher(publication)
+    crashed = trail.outages.forgot(publisher, trail.published[publication], trail.run.duration)
+    if crashed is not None:
+        return Diagnosis(
+            Cause.PUBLISHER_OFF, [f"t={crashed:.1f} node {publisher} crashed before it sent the event"]
+        )
+    return Diagnosis(Cause.UNEXPLAINED, ["no node sent it, and no row records why"])

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from roamcast.why.causes import ENDS, RETRIES_ENDED, Cause, Diagnosis, describe_reason
+from roamcast.why.causes import ENDS, LINK_DROPS, RETRIES_ENDED, Cause, Diagnosis, describe_reason
+from roamcast.why.copies import tell_ends
 from roamcast.why.reverse_path import dropped_at
 from roamcast.why.trail import SubscriptionPeriod, Trail, TrailDrop, TrailTransmission
 
@@ -68,14 +69,19 @@ def _lost_copy(trail: Trail, publication: int, server: int) -> Diagnosis | None:
 def _dropped_subscription(
     trail: Trail, publication: int, server: int, wish: SubscriptionPeriod
 ) -> Diagnosis | None:
-    """Return where a subscription of the server was dropped; None if no row records that."""
-    publisher = trail.publisher(publication)
-    rows = trail.unheeded[bisect_left(trail.unheeded, (wish.since,)) :]
-    refused = [lost for lost in rows if lost.time <= wish.until and lost.cause in ENDS]
+    """Return where a subscription of the server was dropped; None if no row records that.
+
+    A drop before the last subscription that the server sent in time explains nothing: it was sent again.
+    """
+    publisher, published = trail.publisher(publication), trail.published[publication]
+    sent = _tellings(trail, server, wish)
+    in_time = [each.time for each in sent if not each.failed and each.time <= published]
+    since, until = (in_time[-1], published) if in_time else (wish.since, wish.until)
+    rows = trail.unheeded[bisect_left(trail.unheeded, (since,)) :]
+    refused = [lost for lost in rows if lost.time <= until and lost.cause in ENDS]
     for lost in refused:
         if lost.node == server:
             return Diagnosis(ENDS[lost.cause], [f"{_told(lost)}, for a subscription"])
-    sent = _tellings(trail, server, wish)
     for lost in refused:
         if lost.peer == publisher and any(0 <= lost.time - each.time <= TRAVEL for each in sent):
             way = f"for a subscription to node {publisher}, just after node {server} sent one"
@@ -104,9 +110,29 @@ def _unsent_subscription(
             f"t={searches[0].time:.3f} node {searches[0].node} broadcast it to find a node that had moved"
         )
         return Diagnosis(Cause.MOVED_AWAY, [looked])
-    return Diagnosis(
+    return _ended_copies(trail, publication, server) or Diagnosis(
         Cause.UNEXPLAINED, [f"node {server} sent the subscription; no row records what happened to it"]
     )
+
+
+def _ended_copies(trail: Trail, publication: int, server: int) -> Diagnosis | None:
+    """Return the cause for which copies ended, if it is the same for all that may have been the server's.
+
+    A router's drop at the publisher names the destination of the copy; a drop of the link names the next hop.
+    """
+    ends = [
+        lost
+        for lost in trail.lost.get(publication, [])
+        if lost.cause in ENDS
+        and (
+            lost.cause in LINK_DROPS or lost.node != trail.publisher(publication) or lost.peer in (-1, server)
+        )
+    ]
+    causes = {ENDS[lost.cause] for lost in ends}
+    if len(causes) != 1:
+        return None
+    sent = f"node {server} sent the subscription, and no copy reached it"
+    return Diagnosis(causes.pop(), [sent, *tell_ends(trail, publication, ends)])
 
 
 def _tellings(trail: Trail, node: int, wish: SubscriptionPeriod) -> list[TrailTransmission]:

@@ -204,6 +204,11 @@ class Trail:
         return self._last_paths[key]
 
     @cached_property
+    def missed(self) -> frozenset[tuple[int, int]]:
+        """Return the expected deliveries that did not happen, as pairs of publication and node."""
+        return frozenset(pair for pair in self.expected if pair not in self.delivered)
+
+    @cached_property
     def missing(self) -> Counter[int]:
         """Return for each event the number of nodes that expected it and did not receive it."""
         return Counter(

@@ -255,7 +255,8 @@ class Node:
                 await self._room.wait()
             self.observer.published(publication)
         self.published += 1
-        receipt = Receipt(publication, self._without)
+        recall = self.router.traits(self.router.parameters).recall
+        receipt = Receipt(publication, self._without, recall)
         if self._without is None:
             self._keep(receipt, lifetime)
         self._deliver(publication)

@@ -28,8 +28,8 @@ count = {count}
 mobility = "waypoint"
 speed = {{ min = "1 m/s", max = "10 m/s" }}
 [workload.publish.all]
-count = 1
-every = "2 s"
+count = {publishers}
+every = "{every} s"
 content = {{ type = "news" }}
 [workload.subscribe.all]
 count = {count}
@@ -90,9 +90,11 @@ def main() -> None:
         browser = running.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         cases = {"shopping, raft-cbr": (load(locate("shopping")), "raft-cbr")}
         for count in (200, 2000):
-            scenario = Path(folder) / f"field-{count}.toml"
-            scenario.write_text(FIELD.format(count=count, side=round(100 * count**0.5)))
-            cases[f"{count} nodes, flooding"] = (load(scenario), "flooding")
+            for load_name, publishers, every in (("light", 1, 2), ("heavy", 20, 0.5)):
+                scenario = Path(folder) / f"field-{count}-{load_name}.toml"
+                side = round(100 * count**0.5)
+                scenario.write_text(FIELD.format(count=count, side=side, publishers=publishers, every=every))
+                cases[f"{count} nodes, {load_name}"] = (load(scenario), "flooding")
         for name, (world, protocol) in cases.items():
             file = Path(folder) / "replay.html"
             recording = Recording(simulate(world, protocol, 1))

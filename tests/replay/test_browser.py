@@ -2,9 +2,6 @@
 
 import json
 import random
-import shutil
-import threading
-import time
 
 import msgspec
 import pytest
@@ -13,27 +10,15 @@ from roamcast.content.filter import Filter
 from roamcast.facts.matching import Matcher
 from roamcast.facts.tables import Facts
 from roamcast.facts.tracks import Tracks
-from roamcast.replay import air
 from roamcast.replay.recording import Recording
-from roamcast.replay.server import ReplayServer
 from roamcast.replay.viewer import make_viewer
 from roamcast.why.explanation import explain_event, route_of
 from roamcast.why.trail import Trail
+from tests.chromium import CONTRAST, NAMELESS, browser, needs_chromium, wait_until
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
-]
+__all__ = ["browser"]
 
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")
@@ -70,14 +55,6 @@ def visit(browser):
     for context, page in opened:
         assert page.problems == []
         context.close()
-
-
-def wait_until(page, expression):
-    """Wait until an expression holds; `wait_for_function` would need a policy that allows `eval`."""
-    end = time.monotonic() + 20
-    while not page.evaluate(expression):
-        assert time.monotonic() < end, f"never came true: {expression}"
-        page.wait_for_timeout(20)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +98,7 @@ def test_the_way_to_a_node_is_that_of_why(visit, pages, trail):
         expected = [*(hop.node for hop in hops), node]
         found = page.evaluate(
             """async ([name, node]) => {
-                await replay.chooseEvent(replay.run.eventNumbers.get(name));
+                await replay.chooseEvent(replay.run.eventNumber(name));
                 const steps = replay.chosen[0].steps, path = [];
                 for (let at = node; at >= 0; at = steps.get(at).parent) path.unshift(at);
                 return path;
@@ -231,31 +208,10 @@ def test_state_colours_and_its_chart_follow_what_routers_declare(visit, pages, s
 def test_two_protocols_share_one_clock_and_one_event(visit, pages):
     page = visit(pages["both"])
     assert page.locator(".pane").count() == 2
-    page.evaluate("replay.chooseEvent(replay.run.eventNumbers.get('0/100'))")
+    page.evaluate("replay.chooseEvent(replay.run.eventNumber('0/100'))")
     page.wait_for_selector("#panel .sides")
     assert page.locator("#panel .sides li").count() == 2
     assert page.evaluate("replay.chosen.map(each => each.event >= 0)") == [True, True]
-
-
-def test_a_served_run_loads_its_pieces_when_they_are_needed(browser, facts, monkeypatch):
-    monkeypatch.setattr(air, "PIECE", 500)
-    with ReplayServer([Recording(facts)]) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        page = browser.new_page()
-        page.goto(f"{server.address}#t=1")
-        page.wait_for_selector("html[data-ready=yes]")
-        wait_until(page, "Boolean(replay.airs[0].pieces[0].frames)")
-        assert not page.evaluate("Boolean(replay.airs[0].pieces.at(-1).frames)")
-        page.evaluate("replay.goTo(89)")
-        wait_until(page, "Boolean(replay.airs[0].pieces.at(-1).frames)")
-        page.evaluate("replay.chooseEvent(100)")
-        wait_until(page, "replay.chosen[0] !== null")
-        sent = page.evaluate("replay.airs[0].passage(100).then((passage) => passage.copies.length)")
-        assert sent == len(Recording(facts).find_passage(100)["copies"])
-        page.close()
-        server.shutdown()
-        thread.join()
 
 
 def test_the_log_is_filtered_by_kind_and_node(visit, pages):
@@ -282,29 +238,6 @@ def test_a_phone_shows_everything_without_sideways_scrolling(visit, pages, schem
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
 
 
-CONTRAST = r"""() => {
-  const linear = (v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-  const light = (text) => {
-    const [r, g, b] = text.match(/[\d.]+/g).slice(0, 3).map((v) => linear(v / 255));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ground = (e) => {
-    for (; e; e = e.parentElement) {
-      const colour = getComputedStyle(e).backgroundColor;
-      if (/^rgb\(/.test(colour)) return colour;
-    }
-    return "rgb(255, 255, 255)";
-  };
-  const speaks = (e) => e.offsetParent && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-  const ratio = (e) => {
-    const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);
-    return (a + 0.05) / (b + 0.05);
-  };
-  const faint = [...document.body.querySelectorAll("*")].filter((e) => speaks(e) && ratio(e) < 4.5);
-  return faint.map((e) => [e.innerText, e.className, ratio(e)]);
-}"""
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_has_contrast_and_controls_have_names(visit, pages, scheme):
     page = visit(f"{pages['cbr']}#event=0/100&node=3", color_scheme=scheme)
@@ -312,9 +245,7 @@ def test_text_has_contrast_and_controls_have_names(visit, pages, scheme):
         page.click(f"#tab-{tab}")
         page.wait_for_selector(f"#tab-{tab}[aria-selected=true]")
         assert page.evaluate(CONTRAST) == []
-    nameless = "e => !(e.getAttribute('aria-label') || e.innerText || e.labels?.length)"
-    controls = "[...document.querySelectorAll('button, input, select, canvas, [role=slider]')]"
-    assert page.evaluate(f"{controls}.filter({nameless}).map(e => e.outerHTML)") == []
+    assert page.evaluate(NAMELESS) == []
 
 
 def test_reduced_motion_draws_frames_without_growth(visit, pages):

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from roamcast.facts.folder import FactsFolder
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, FactsError
-from roamcast.replay import air as module
-from roamcast.replay.byte_cache import ByteCache
 from roamcast.replay.packing import Packer, read_column, unpack
+from roamcast.replay.parts import air as module
+from roamcast.replay.parts.byte_cache import ByteCache
+from roamcast.replay.parts.rows import TimedRows
 from roamcast.replay.recording import Recording
-from roamcast.replay.rows import TimedRows
 from roamcast.replay.server import LOOPBACK, ReplayServer
 
 GROUP = 100

@@ -3,8 +3,8 @@ import pyarrow as pa
 import pytest
 
 from roamcast.facts.tables import Facts, FactsError
-from roamcast.replay import air as module
 from roamcast.replay.packing import Packer, read_column, unpack
+from roamcast.replay.parts import air as module
 from roamcast.replay.recording import Recording
 from roamcast.scenario.locality.hubs import place_hubs
 from roamcast.scenario.read import load

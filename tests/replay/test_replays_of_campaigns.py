@@ -17,8 +17,8 @@ from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.running.runner import simulate_run
-from roamcast.replay import air
 from roamcast.replay.packing import Packer
+from roamcast.replay.parts import air
 from roamcast.replay.recording import Recording
 from roamcast.report.page.replays import LossCause, RunReplay, make_seeds, read_replays
 from roamcast.report.result import CampaignResult

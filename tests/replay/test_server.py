@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamcast.errors import UserError
-from roamcast.replay import air as module
 from roamcast.replay.packing import read_column, unpack
+from roamcast.replay.parts import air as module
 from roamcast.replay.recording import Recording
 from roamcast.replay.server import LOOPBACK, ReplayServer
 

@@ -1,26 +1,15 @@
 """The report in Chromium: downloads are whole files, paper has the parameters, nothing sticks out."""
 
 import io
-import shutil
 
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
-]
+from tests.chromium import CONTRAST, NAMELESS, browser, needs_chromium
 
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+__all__ = ["browser"]
+pytestmark = needs_chromium
 
 
 @pytest.fixture
@@ -82,6 +71,14 @@ def test_nothing_sticks_out_and_the_background_follows_the_scheme(visit, width, 
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (colour == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_contrast_and_links_and_figures_have_names(visit, scheme):
+    page = visit(color_scheme=scheme)
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    assert page.evaluate(CONTRAST) == []
+    assert page.evaluate(NAMELESS) == []
 
 
 def test_every_figure_names_both_axes(visit):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from roamcast.facts.matching import Matcher
 from roamcast.facts.tables import Facts, FactsError, RunManifest
-from roamcast.why.trail import EVENT, ROLES_OF_CATEGORIES
+from roamcast.why.context import EVENT, message_role
 
 MOST_MATCHES = 500_000
 "Pairs of a filter and a content that are compared; less frequent filters are left out."
@@ -30,5 +30,4 @@ def match_filters(facts: Facts, contents: Sequence[str]) -> dict[str, list[int]]
 
 def carries_event(run: RunManifest, category: str, kind: str) -> bool:
     """Return whether messages of a kind carry events, by the role that `run.json` records or the category."""
-    role = run.kinds[kind].role if kind in run.kinds else ""
-    return (role or ROLES_OF_CATEGORIES.get(category)) == EVENT
+    return message_role(run, category, kind) == EVENT

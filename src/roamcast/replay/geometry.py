@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from roamcast.errors import UserError
 from roamcast.facts.tables import Facts
+from roamcast.replay.layout import SIDE
 from roamcast.scenario.locality.hubs import place_hubs
 from roamcast.scenario.model import Area, Hubs, Scenario
 from roamcast.scenario.workload import Zones
@@ -20,13 +21,15 @@ MOST_ZONES = 2000
 def describe_ground(facts: Facts) -> dict[str, Any]:
     """Return what the map shows besides nodes; keys are missing where the facts do not tell."""
     resolved = facts.run.resolved
-    area = _read_area(resolved) or _bound(facts)
+    placed = len(facts["legs"]) > 0
+    area = _read_area(resolved) or _bound(facts) if placed else Area.model_construct(width=SIDE, height=SIDE)
     radio = resolved.get("radio") or {}
     return {
         "area": [area.width, area.height],
         "zones": _zones(resolved, area),
         "hubs": _hubs(resolved, area, facts.run.seed),
         "groups": _groups(resolved, facts.run.nodes),
+        "placed": placed,
         "range": facts.run.range,
         "sense": radio.get("carrier_sense") if isinstance(radio, dict) else None,
     }

@@ -10,10 +10,10 @@ from roamcast.why.trail import Trail
 from roamcast.why.why import Explainer
 
 MOST_EXPLAINED = 3_000_000
-"Transmissions of a run whose losses are all explained; of a larger one `roamcast why` explains single ones."
+"Transmissions of a run whose losses are all explained when a file is written."
 
 MOST_SERVED = 500_000
-"The same for a run that is read in parts: explanations need all transmissions in memory."
+"The same for a run that is read in parts; in a larger one the losses of an event are explained on demand."
 
 
 class Loss(NamedTuple):
@@ -35,19 +35,22 @@ class Losses(NamedTuple):
     "Of each request that was not satisfied the cause and the sentences that lead to it."
     untold: str = ""
     "Why there are none, if these facts do not allow explanations."
+    later: bool = False
+    "Whether the run is so large that losses are explained when their event is chosen."
+
+
+TOO_MANY = Losses([], {}, later=True)
 
 
 def explain_losses(facts: Facts, sent: int, most: int = MOST_EXPLAINED) -> Losses:
     """Explain every missed delivery and request not satisfied, if at most `most` messages were `sent`."""
     if sent > most:
-        return Losses(
-            [], {}, f"the run has {sent:,} transmissions; `roamcast why --event E --node N` explains one"
-        )
+        return TOO_MANY
     try:
         trail = Trail(facts)
         explainer, asking = Explainer(trail), RequestExplainer(trail)
         missed = [pair for pair in trail.expected if pair not in trail.delivered]
-        events = [_explain(explainer, *pair) for pair in missed]
+        events = [explain_loss(explainer, *pair) for pair in missed]
         requests = {}
         for request in trail.requests:
             if request.outcome != "satisfied":
@@ -58,6 +61,7 @@ def explain_losses(facts: Facts, sent: int, most: int = MOST_EXPLAINED) -> Losse
         return Losses([], {}, str(error))
 
 
-def _explain(explainer: Explainer, publication: int, node: int) -> Loss:
+def explain_loss(explainer: Explainer, publication: int, node: int) -> Loss:
+    """Return why a node did not get an event."""
     verdict = explainer.explain(publication, node)
     return Loss(publication, node, verdict.cause.value, verdict.proven, verdict.story)

@@ -10,21 +10,21 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from roamcast.facts.tables import Facts
-from roamcast.replay.air import Air, check_nodes
+from roamcast.facts.tables import Facts, FactsError
 from roamcast.replay.contents import carries_event, match_filters
 from roamcast.replay.geometry import describe_ground
-from roamcast.replay.losses import MOST_EXPLAINED, MOST_SERVED, Losses, explain_losses
+from roamcast.replay.layout import place_by_links
+from roamcast.replay.losses import MOST_EXPLAINED, MOST_SERVED, Loss, Losses, explain_losses
 from roamcast.replay.packing import Packer
-from roamcast.replay.rows import GroupedTables, column, in_order
+from roamcast.replay.parts.air import Air, check_nodes
+from roamcast.replay.parts.event_losses import EventLosses
+from roamcast.replay.parts.pairs import EventNumbers, Numbers, Pairs
+from roamcast.replay.parts.rows import GroupedTables, column, in_order
 
 _COPY = ("time", "node", "to", "size", "attempts", "failed", "airtime")
 _LOSS = ("time", "node", "peer", "cause")
-
-Numbers = npt.NDArray[np.int64]
 
 
 class Recording:
@@ -37,21 +37,37 @@ class Recording:
         """
         self.facts = facts
         self.name = name or facts.run.protocol
-        for table in ("deliveries", "interests", "states", "legs", "requests"):
+        for table in ("interests", "states", "legs", "requests"):
             check_nodes(facts.run, table, facts[table])
         self.publications = in_order(facts["publications"], "time", "publication")
-        ids = self.publications["publication"].to_numpy()
-        self._order = np.argsort(ids, kind="stable")
-        self._ids = ids[self._order]
+        self._numbers = EventNumbers(self.publications["publication"].to_numpy())
+        self._contents = self.publications["event"].combine_chunks().dictionary_encode()
         self._air = Air(facts, source)
-        self._most_explained = MOST_EXPLAINED if source is None else MOST_SERVED
+        self._pairs = Pairs(facts, self.publications, source)
+        self._served = source is not None
         self.messages = self._air.messages
         "Category and kind of each message type."
 
     @cached_property
     def losses(self) -> Losses:
         """Why expected deliveries were not made."""
-        return explain_losses(self.facts, self.frames, self._most_explained)
+        found = explain_losses(self.facts, self.frames, MOST_SERVED if self._served else MOST_EXPLAINED)
+        if found.later and self._served:
+            try:
+                self._on_demand = EventLosses(self.facts, self._air, self._pairs)
+            except FactsError as error:
+                return Losses([], {}, str(error))
+        elif found.later:
+            why = "`roamcast replay --serve` explains the losses of the event that is chosen"
+            return Losses([], {}, f"the run has {self.frames:,} transmissions; {why}")
+        return found
+
+    @cached_property
+    def _losses_by_event(self) -> dict[int, list[Loss]]:
+        found: dict[int, list[Loss]] = {}
+        for loss in self.losses.events:
+            found.setdefault(loss.publication, []).append(loss)
+        return found
 
     @property
     def frames(self) -> int:
@@ -69,8 +85,10 @@ class Recording:
         return max(start, 0.0) if piece == 0 else start, min(end, self.facts.run.duration)
 
     def pack_piece(self, packer: Packer, piece: int) -> dict[str, Any]:
-        """Add the frames and drops of a piece; return what the header says of them."""
+        """Add the frames, drops and deliveries of a piece; return what the header says of them."""
         rows, drops = (table.between(*self._air.span(piece)) for table in self._air.tables)
+        deliveries = self._pairs.deliveries.between(*self._air.span(piece))
+        deliveries = deliveries.filter(pa.array(self._rows_of(deliveries) >= 0))
         start, end = self.span(piece)
         causes = drops["cause"].combine_chunks()
         return {
@@ -95,14 +113,18 @@ class Recording:
                 "event": packer.numbers(self._rows_of(drops) + 1),
                 "cause": packer.numbers(causes.indices.to_numpy()),
             },
+            "deliveries": {
+                "time": packer.times(column(deliveries, "time")),
+                "node": packer.numbers(column(deliveries, "node")),
+                "event": packer.numbers(self._rows_of(deliveries)),
+            },
             "causes": causes.dictionary.to_pylist(),
         }
 
     def pack(self, packer: Packer, *, whole: bool = True) -> dict[str, Any]:
         """Add the run, with all its pieces if `whole`; return its part of the header."""
-        facts, run = self.facts, self.facts.run
+        facts, run, pairs = self.facts, self.facts.run, self._pairs
         losses = self.losses
-        events = self.publications["event"].to_pylist()
         return {
             "name": self.name,
             "scenario": run.scenario,
@@ -116,16 +138,22 @@ class Recording:
             "ground": describe_ground(facts),
             "messages": self.messages,
             "carries": [carries_event(run, category, kind) for category, kind in self.messages],
-            "charts": self._air.charts.draw(facts),
+            "charts": self._air.charts.draw(pairs.share, pairs.delay),
+            "counted": pairs.count(),
+            "first": pairs.first,
+            "slowest": [each._asdict() for each in pairs.slowest],
+            "counts": {
+                "wanted": packer.numbers(pairs.wanted),
+                "delivered": packer.numbers(pairs.delivered),
+            },
             "legs": self._pack_legs(packer),
-            "publications": self._pack_publications(packer, events),
-            "expectations": self._pack_pairs(packer, facts["expectations"]),
-            "deliveries": self._pack_deliveries(packer),
-            "losses": self._pack_losses(packer, losses),
+            "publications": self._pack_publications(packer),
+            "expectations": self._pack_expectations(packer) if whole else {},
+            "losses": self._pack_losses(packer, losses, whole),
             "interests": self._pack_interests(packer),
             "requests": self._pack_requests(packer, losses),
             "states": self._pack_states(packer),
-            "filters": self._match(events),
+            "filters": match_filters(facts, self._contents.dictionary.to_pylist()),
             "pieces": [
                 self.pack_piece(packer, piece)
                 if whole
@@ -135,68 +163,66 @@ class Recording:
         }
 
     def find_passage(self, event: int) -> dict[str, Any]:
-        """Return the copies of an event that were sent and the messages of it that were dropped."""
-        wanted = self.publications["publication"][event].as_py()
+        """Return the copies and drops of an event, who wanted it, who got it when, and why others did not."""
+        row = self.publications.slice(event, 1)
+        wanted = row["publication"][0].as_py()
         found = []
         for table, names in zip(self._air.tables, (_COPY, _LOSS), strict=True):
-            rows = table.of_publication(wanted)
+            rows = table.of_event(wanted)
             messages = self._air.number_messages(rows).tolist()
             found.append(
                 [
-                    row | {"event": event, "message": message}
-                    for row, message in zip(rows.select(names).to_pylist(), messages, strict=True)
+                    each | {"event": event, "message": message}
+                    for each, message in zip(rows.select(names).to_pylist(), messages, strict=True)
                 ]
             )
-        return {"copies": found[0], "drops": found[1]}
+        wants, got = self._pairs.nodes_wanting(event), self._pairs.nodes_reached(event)
+        untold, losses = "", self._losses_by_event.get(wanted, [])
+        if self.losses.later:
+            try:
+                losses = self._on_demand.explain(row, [node for node in wants if node not in got])
+            except FactsError as error:
+                untold = str(error)
+        return {
+            "copies": found[0],
+            "drops": found[1],
+            "wants": wants,
+            "got": list(got.items()),
+            "losses": [
+                {"node": loss.node, "cause": loss.cause, "proven": loss.proven, "story": loss.story}
+                for loss in losses
+            ],
+            "untold": untold,
+        }
 
     def _rows_of(self, table: pa.Table) -> Numbers:
-        """Return the row in the publications of each row's event; -1 where none is meant or known."""
-        wanted = column(table, "publication")
-        if not len(self._ids):
-            return np.full(len(wanted), -1)
-        at = np.minimum(np.searchsorted(self._ids, wanted), len(self._ids) - 1)
-        return np.where(self._ids[at] == wanted, self._order[at], -1)
+        """Return the number of each row's event; -1 where none is meant or known."""
+        return self._numbers.of(column(table, "publication"))
 
     def _pack_legs(self, packer: Packer) -> dict[str, Any]:
         legs = in_order(self.facts["legs"], "node", "start")
+        legs = legs if len(legs) else place_by_links(self.facts)
         places = {
             name: packer.reals(column(legs, name), exact=True) for name in legs.column_names if name != "node"
         }
         return {"node": packer.numbers(column(legs, "node"))} | places
 
-    def _pack_publications(self, packer: Packer, events: list[str]) -> dict[str, Any]:
+    def _pack_publications(self, packer: Packer) -> dict[str, Any]:
         table = self.publications
-        distinct = list(dict.fromkeys(events))
-        numbers = {event: number for number, event in enumerate(distinct)}
         return {
             "publisher": packer.numbers(column(table, "publication") >> 32),
             "sequence": packer.numbers(column(table, "publication") & 0xFFFFFFFF),
             "time": packer.times(column(table, "time")),
             "size": packer.numbers(column(table, "size")),
-            "content": packer.numbers(np.array([numbers[event] for event in events], np.int64)),
-            "contents": distinct,
+            "content": packer.numbers(self._contents.indices.to_numpy()),
+            "contents": self._contents.dictionary.to_pylist(),
         }
 
-    def _pack_pairs(self, packer: Packer, table: pa.Table) -> dict[str, Any]:
-        nodes = column(table, "node").astype(np.int64)
-        pairs = self._rows_of(table)
-        known = (pairs >= 0) & (nodes >= 0)
-        pairs = (pairs << 32 | nodes)[known]  # one number to sort: there may be millions
-        pairs.sort()
-        return {"event": packer.numbers(pairs >> 32), "node": packer.numbers(pairs & 0xFFFFFFFF)}
+    def _pack_expectations(self, packer: Packer) -> dict[str, Any]:
+        events, nodes = self._pairs.expected_pairs()
+        return {"event": packer.numbers(events), "node": packer.numbers(nodes)}
 
-    def _pack_deliveries(self, packer: Packer) -> dict[str, Any]:
-        table = in_order(self.facts["deliveries"], "time")
-        rows, nodes = self._rows_of(table), column(table, "node").astype(np.int64)
-        first = np.sort(np.unique(rows * self.facts.run.nodes + nodes, return_index=True)[1])
-        first = first[rows[first] >= 0]
-        return {
-            "event": packer.numbers(rows[first]),
-            "node": packer.numbers(nodes[first]),
-            "time": packer.times(column(table, "time")[first]),
-        }
-
-    def _pack_losses(self, packer: Packer, losses: Losses) -> dict[str, Any]:
+    def _pack_losses(self, packer: Packer, losses: Losses, whole: bool) -> dict[str, Any]:
         ids = pa.table({"publication": pa.array([loss.publication for loss in losses.events], pa.int64())})
         causes = {
             cause: number for number, cause in enumerate(dict.fromkeys(loss.cause for loss in losses.events))
@@ -207,8 +233,9 @@ class Recording:
             "cause": packer.numbers(np.array([causes[loss.cause] for loss in losses.events], np.int64)),
             "proven": packer.numbers(np.array([loss.proven for loss in losses.events], np.int64)),
             "causes": list(causes),
-            "stories": [loss.story for loss in losses.events],
+            "stories": [loss.story for loss in losses.events] if whole else [],
             "untold": losses.untold,
+            "later": losses.later,
         }
 
     def _pack_interests(self, packer: Packer) -> dict[str, Any]:
@@ -247,7 +274,3 @@ class Recording:
             "value": packer.reals(column(table, "value"), exact=True),
             "names": names.dictionary.to_pylist(),
         }
-
-    def _match(self, events: list[str]) -> dict[str, list[int]]:
-        """Return for each filter of the run the numbers of the distinct contents that it matches."""
-        return match_filters(self.facts, list(dict.fromkeys(events)))

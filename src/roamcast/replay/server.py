@@ -16,8 +16,8 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from roamcast.errors import UserError
-from roamcast.replay.byte_cache import ByteCache
 from roamcast.replay.packing import Packer
+from roamcast.replay.parts.byte_cache import ByteCache
 from roamcast.replay.recording import Recording
 from roamcast.replay.viewer import make_page, name_runs
 

@@ -30,6 +30,7 @@ MODULES = (
     "log.js",
     "link.js",
     "about.js",
+    "panes.js",
     "legend.js",
     "controls.js",
     "main.js",

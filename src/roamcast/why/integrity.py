@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from roamcast.facts.tables import Facts, FactsError
+from roamcast.facts.tables import Facts, FactsError, RunManifest
 
 _TABLES_OF_NODES = (
     *("expectations", "deliveries", "transmissions", "drops"),
     *("interests", "requests", "states", "legs"),
+)
+COUNTS_ONLY = (
+    "expectations: these facts have counts of the nodes that expected an event, not the nodes;"
+    " repeat the run without --count-expectations"
 )
 _PUBLICATIONS = ("expectations", "deliveries")
 
@@ -19,10 +23,7 @@ _PUBLICATIONS = ("expectations", "deliveries")
 def check_integrity(facts: Facts) -> None:
     """Raise FactsError if rows name unknown nodes or events, or if expectations are only counted."""
     if (facts["expectations"]["node"].to_numpy() < 0).any():
-        raise FactsError(
-            "expectations: these facts have counts of the nodes that expected an event, not the nodes;"
-            " repeat the run without --count-expectations"
-        )
+        raise FactsError(COUNTS_ONLY)
     for table in _TABLES_OF_NODES:
         nodes = facts[table]["node"].to_numpy()
         strange = nodes[(nodes < 0) | (nodes >= facts.run.nodes)]
@@ -43,8 +44,13 @@ def check_integrity(facts: Facts) -> None:
         [outcome == "satisfied" for outcome in facts["requests"]["outcome"].to_pylist()], bool
     )
     _check_known("requests", answers[satisfied], known)
+    check_traits(facts.run)
+
+
+def check_traits(run: RunManifest) -> None:
+    """Raise FactsError if a trait that is a time is no number of seconds."""
     for name in ("subscription_lease", "recall"):
-        value = facts.run.traits.get(name)
+        value = run.traits.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise FactsError(f"run.json: the trait {name} is {value!r}; expected a number of seconds")
 

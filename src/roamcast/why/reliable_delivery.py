@@ -10,8 +10,9 @@ from itertools import pairwise
 from math import inf
 
 from roamcast.why.causes import ENDS, RETRIES_ENDED, Cause, Diagnosis, describe_reason
+from roamcast.why.context import SubscriptionPeriod
 from roamcast.why.outages import describe
-from roamcast.why.trail import SubscriptionPeriod, Trail, TrailDrop, TrailTransmission
+from roamcast.why.trail import Trail, TrailDrop, TrailTransmission
 
 GIVEN_UP = ("expired", "table_full")
 "Reasons for which a publisher drops an event with outstanding deliveries."

@@ -7,8 +7,9 @@ from math import isnan
 
 from roamcast.facts.tables import FactsError
 from roamcast.why.causes import Cause, Diagnosis
+from roamcast.why.context import SubscriptionPeriod
 from roamcast.why.names import name_publication
-from roamcast.why.trail import SubscriptionPeriod, Trail, TrailRequest
+from roamcast.why.trail import Trail, TrailRequest
 from roamcast.why.why import Explainer
 
 

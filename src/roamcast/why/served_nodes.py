@@ -10,9 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from roamcast.why.causes import ENDS, LINK_DROPS, RETRIES_ENDED, Cause, Diagnosis, describe_reason
+from roamcast.why.context import SubscriptionPeriod
 from roamcast.why.copies import tell_ends
 from roamcast.why.reverse_path import dropped_at
-from roamcast.why.trail import SubscriptionPeriod, Trail, TrailDrop, TrailTransmission
+from roamcast.why.trail import Trail, TrailDrop, TrailTransmission
 
 TRAVEL = 2.0
 "A subscription that is forwarded without waiting has arrived or is lost after this time [s]."

@@ -8,30 +8,25 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from functools import cached_property, lru_cache
-from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from roamcast.facts.matching import Matcher
-from roamcast.facts.tables import Facts, FactsError
-from roamcast.facts.tracks import Tracks
+from roamcast.facts.tables import Facts
 from roamcast.why.causes import FRAME_LOSSES
+from roamcast.why.context import (
+    EVENT,
+    SUBSCRIPTION,
+    SUBSCRIPTION_ACK,
+    RunContext,
+    SubscriptionPeriod,
+    rows_of,
+    rows_of_role,
+)
 from roamcast.why.integrity import check_integrity
 from roamcast.why.line import Line
-from roamcast.why.outages import OutageIndex
-from roamcast.why.reachability import Reachability
 from roamcast.why.stops import StopIndex
-
-EVENT, SUBSCRIPTION, SUBSCRIPTION_ACK = "carries", "wishes", "grants"
-"The roles of messages as `run.json` records them."
-
-ROLES_OF_CATEGORIES = {"event": EVENT, "subscription": SUBSCRIPTION}
-"The role of a message whose kind declares none, by its category."
-
-PATH_STEP = 0.1
-"Resolution of the end of the last path [s]."
 
 PROPAGATION = 0.001
 "Upper bound of the propagation delay within carrier-sense range [s]."
@@ -59,14 +54,6 @@ class TrailDrop(NamedTuple):
     cause: str
 
 
-class SubscriptionPeriod(NamedTuple):
-    """An interval in which a node was subscribed to a filter."""
-
-    wanted: str
-    since: float
-    until: float
-
-
 class TrailRequest(NamedTuple):
     """A row of the table requests."""
 
@@ -79,59 +66,46 @@ class TrailRequest(NamedTuple):
     publication: int
 
 
-class Trail:
+class Trail(RunContext):
     """The publications, transmissions, drops, deliveries and subscriptions of a run."""
 
-    def __init__(self, facts: Facts) -> None:
-        run = facts.run
-        if run.range is None:
-            raise FactsError("run.json: the radio range is missing, without which no loss can be explained")
-        check_integrity(facts)
-        self.run = run
-        tracks = Tracks(facts["legs"], run.nodes)
-        tracks.check(run.duration)
-        self.reach = Reachability(tracks, run.range)
-        "Reachability by movement alone."
-        self.outages = OutageIndex(_rows(facts["states"], "time", "node", "name", "value"))
-        self.up = Reachability(tracks, run.range, outages=self.outages) if self.outages else self.reach
-        "Reachability by movement, among nodes that were up and had their radio on."
-        self.matcher = Matcher(run)
+    def __init__(self, facts: Facts, context: RunContext | None = None) -> None:
+        """Index the facts of a run; with its `context`, `facts` may be a part of them."""
+        if context is None:
+            check_integrity(facts)
+            super().__init__(facts)
+        else:
+            vars(self).update(vars(context))
+        run = self.run
         publications = facts["publications"]
         ids = publications["publication"].to_pylist()
         self.published: dict[int, float] = dict(zip(ids, publications["time"].to_pylist(), strict=True))
         self.contents: dict[int, str] = dict(zip(ids, publications["event"].to_pylist(), strict=True))
         self.delivered: dict[tuple[int, int], float] = {}
-        for publication, node, time in _rows(facts["deliveries"], "publication", "node", "time"):
+        for publication, node, time in rows_of(facts["deliveries"], "publication", "node", "time"):
             self.delivered.setdefault((publication, node), time)
-        self.expected = list(_rows(facts["expectations"], "publication", "node"))
+        self.expected = list(rows_of(facts["expectations"], "publication", "node"))
         self.requests = [
             TrailRequest(*row)
-            for row in _rows(
+            for row in rows_of(
                 facts["requests"], "request", "node", "time", "wanted", "outcome", "answered", "publication"
             )
         ]
         transmissions = _with_ends(facts["transmissions"], run.duration)
-        carrying = self._of_role(transmissions, EVENT)
+        carrying = rows_of_role(run, transmissions, EVENT)
         self.sent = _by_publication(carrying, TrailTransmission, "to", "kind", "failed", "end")
-        dropped = self._of_role(facts["drops"], EVENT)
+        dropped = rows_of_role(run, facts["drops"], EVENT)
         self.lost = _by_publication(dropped, TrailDrop, "peer", "kind", "cause")
-        self.wishes = self._wishes(facts["interests"])
         self.told = self._told(transmissions)
-        let_go = self._of_role(facts["drops"], SUBSCRIPTION)
+        let_go = rows_of_role(run, facts["drops"], SUBSCRIPTION)
         self.unheeded = sorted(
-            TrailDrop(*row) for row in _rows(let_go, "time", "node", "peer", "kind", "cause")
+            TrailDrop(*row) for row in rows_of(let_go, "time", "node", "peer", "kind", "cause")
         )
         "Dropped subscription messages, in order of time."
-        self._servers = self._served(facts["states"], run.traits.get("served_by") or "")
         self.granted = self._granted(transmissions)
         self.stops = lru_cache(maxsize=64)(self._stops)
         self._last_ends: dict[int, float] = {}
         self._lines: dict[int, Line] = {}
-        self._last_paths: dict[tuple[int, int], float] = {}
-
-    def publisher(self, publication: int) -> int:
-        """Return the node that published an event."""
-        return publication >> 32
 
     def misses(self) -> list[tuple[int, int]]:
         """Return the pairs of event and node that were expected after the warm-up and not delivered."""
@@ -147,12 +121,6 @@ class Trail:
         standing = [wish for wish in self.wishes.get(node, []) if wish.since <= time <= wish.until]
         matching = [wish for wish in standing if self.matcher.matches(wish.wanted, event)]
         return min(matching, key=lambda wish: wish.since, default=None)
-
-    def server(self, node: int, time: float) -> int:
-        """Return the node that served `node` at a time; `node` itself if its states name none."""
-        told = self._servers.get(node, [])
-        place = bisect_right(told, (time, inf))
-        return told[place - 1][1] if place else node
 
     def last_sent(self, publication: int) -> float:
         """Return the end of the last transmission of an event; its publication if there is none [s]."""
@@ -187,22 +155,6 @@ class Trail:
             self._lines[publisher] = Line(publisher, self.expected, self.delivered)
         return self._lines[publisher]
 
-    def last_path(self, start: int, node: int) -> float:
-        """Return the latest departure of a path from `start` to `node`, to within `PATH_STEP` [s]."""
-        key = (start, node)
-        if key not in self._last_paths:
-            low, high = 0.0, self.run.duration
-            if self.up.meets(start, node, high - PATH_STEP, high):
-                low = high
-            while high - low > PATH_STEP:
-                middle = (low + high) / 2
-                if self.up.meets(start, node, middle, self.run.duration):
-                    low = middle
-                else:
-                    high = middle
-            self._last_paths[key] = low
-        return self._last_paths[key]
-
     @cached_property
     def missed(self) -> frozenset[tuple[int, int]]:
         """Return the expected deliveries that did not happen, as pairs of publication and node."""
@@ -236,65 +188,33 @@ class Trail:
     def _in_range(self, node: int, time: float) -> list[int]:
         return sorted(self.up.neighbours(time, time).get(node, ()))
 
-    def _of_role(self, table: pa.Table, role: str) -> pa.Table:
-        """Return the rows of the messages that have a role."""
-        kinds, categories = (table[name].combine_chunks() for name in ("kind", "category"))
-        known = self.run.kinds
-        declared = [known[kind].role if kind in known else "" for kind in kinds.dictionary.to_pylist()]
-        assumed = [ROLES_OF_CATEGORIES.get(name, "") for name in categories.dictionary.to_pylist()]
-        has = np.array([each == role for each in declared], bool)
-        undeclared = np.array([not each for each in declared], bool)
-        may = np.array([each == role for each in assumed], bool)
-        if not len(table):
-            return table
-        kind, category = kinds.indices.to_numpy(), categories.indices.to_numpy()
-        return table.take(np.nonzero(has[kind] | (undeclared[kind] & may[category]))[0])
-
     def _told(self, transmissions: pa.Table) -> dict[int, list[TrailTransmission]]:
         """Return the subscription messages that each node sent, in order of time."""
         told: dict[int, list[TrailTransmission]] = defaultdict(list)
-        for row in _rows(
-            self._of_role(transmissions, SUBSCRIPTION), "time", "node", "to", "kind", "failed", "end"
+        for row in rows_of(
+            rows_of_role(self.run, transmissions, SUBSCRIPTION), "time", "node", "to", "kind", "failed", "end"
         ):
             told[row[1]].append(TrailTransmission(*row))
         for messages in told.values():
             messages.sort()
         return told
 
-    def _served(self, states: pa.Table, name: str) -> dict[int, list[tuple[float, int]]]:
-        """Return for each node the times and values of the state `name`, the node that serves it."""
-        told: dict[int, list[tuple[float, int]]] = defaultdict(list)
-        for time, node, said, value in _rows(states, "time", "node", "name", "value") if name else ():
-            if said == name and 0 <= value < self.run.nodes:
-                told[node].append((time, int(value)))
-        return told
-
     def _granted(self, transmissions: pa.Table) -> dict[int, list[float]]:
         """Return when acknowledgements of subscriptions were sent to each node, in order [s]."""
         granted: dict[int, list[float]] = defaultdict(list)
-        for time, to, failed in _rows(self._of_role(transmissions, SUBSCRIPTION_ACK), "time", "to", "failed"):
+        for time, to, failed in rows_of(
+            rows_of_role(self.run, transmissions, SUBSCRIPTION_ACK), "time", "to", "failed"
+        ):
             if not failed:
                 granted[to].append(time)
         for times in granted.values():
             times.sort()
         return granted
 
-    def _wishes(self, interests: pa.Table) -> dict[int, list[SubscriptionPeriod]]:
-        begun: dict[tuple[int, str], float] = {}
-        found: dict[int, list[SubscriptionPeriod]] = defaultdict(list)
-        for time, node, wanted, begins in _rows(interests, "time", "node", "wanted", "begins"):
-            if begins:
-                begun[node, wanted] = time
-            else:
-                found[node].append(SubscriptionPeriod(wanted, begun.pop((node, wanted), 0.0), time))
-        for (node, wanted), since in begun.items():
-            found[node].append(SubscriptionPeriod(wanted, since, self.run.duration))
-        return found
-
 
 def _by_publication(table: pa.Table, kind: Any, *names: str) -> dict[int, list[Any]]:
     found: dict[int, list[Any]] = defaultdict(list)
-    for publication, *row in _rows(table, "publication", "time", "node", *names):
+    for publication, *row in rows_of(table, "publication", "time", "node", *names):
         if publication >= 0:
             found[publication].append(kind(*row))
     for rows in found.values():
@@ -316,7 +236,3 @@ def _with_ends(transmissions: pa.Table, duration: float) -> pa.Table:
     alone = transmissions["to"].to_numpy() < 0
     single = time + transmissions["airtime"].to_numpy() + PROPAGATION
     return transmissions.append_column("end", pa.array(np.where(alone, single, following)))
-
-
-def _rows(table: pa.Table, *names: str) -> zip[tuple]:  # type: ignore[type-arg]
-    return zip(*(table[name].to_pylist() for name in names), strict=True)

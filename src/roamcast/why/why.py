@@ -11,6 +11,7 @@ from __future__ import annotations
 from math import inf
 
 from roamcast.why.causes import Cause, Diagnosis
+from roamcast.why.context import SubscriptionPeriod
 from roamcast.why.copies import follow_copies
 from roamcast.why.frontier import find_frontier
 from roamcast.why.outages import describe
@@ -18,7 +19,7 @@ from roamcast.why.reliable_delivery import ReliableDelivery
 from roamcast.why.reverse_path import ReversePath, dropped_at
 from roamcast.why.routed import follow_routes
 from roamcast.why.served_nodes import follow_service
-from roamcast.why.trail import SubscriptionPeriod, Trail
+from roamcast.why.trail import Trail
 
 
 class Explainer:

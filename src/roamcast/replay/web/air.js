@@ -1,7 +1,9 @@
-// The air: frames and drops of a run by time, in pieces that are there or come from the server.
+// The air: frames, drops and deliveries of a run by time, in pieces that are there or come from the server.
 
 import { lower, upper } from "./run.js";
 import { readColumns, unpack } from "./unpack.js";
+
+const MOST_PIECES = 24; // of a served run that stay in memory
 
 export class Air {
   constructor(run, read) {
@@ -9,6 +11,7 @@ export class Air {
     this.pieces = run.pieces.map((told) => (told.frames ? readPiece(told, read) : { start: told.start, end: told.end }));
     this.onLoad = () => {};
     this.byEvent = null;
+    this.served = this.pieces.some((piece) => !piece.frames);
   }
 
   /** Whether the frames of a time are there; asks the server for them if not. */
@@ -30,7 +33,15 @@ export class Air {
     if (!answer.ok) return;
     const { header, read } = await unpack(await answer.arrayBuffer());
     Object.assign(piece, readPiece(header, read));
+    this.forget(number);
     this.onLoad();
+  }
+
+  /** Forgets the pieces farthest from one that was loaded, so that few stay in memory. */
+  forget(number) {
+    const loaded = [...this.pieces.keys()].filter((each) => this.pieces[each].frames);
+    loaded.sort((a, b) => Math.abs(a - number) - Math.abs(b - number));
+    for (const each of loaded.slice(MOST_PIECES)) this.pieces[each] = { start: this.pieces[each].start, end: this.pieces[each].end };
   }
 
   /** Calls `visit(frames, i)` for each frame that starts after `from` and not after `to`. */
@@ -51,6 +62,14 @@ export class Air {
     }
   }
 
+  /** Calls `visit(deliveries, i)` for each delivery after `from` and not after `to`. */
+  deliveries(from, to, visit) {
+    for (const { deliveries, start, end } of this.pieces) {
+      if (!deliveries || end < from || start > to) continue;
+      for (let i = upper(deliveries.time, from), last = upper(deliveries.time, to); i < last; i++) visit(deliveries, i);
+    }
+  }
+
   /** Returns when the next frame starts after `t`, or the last one before it; undefined if there is none. */
   step(t, forward) {
     let found;
@@ -63,16 +82,24 @@ export class Air {
     return found;
   }
 
-  /** Returns the copies of an event that were sent, and the frames of it that were lost, in order of time. */
+  /** Returns an event's copies and drops in order of time, who wanted it, who got it when, and its losses. */
   async passage(event) {
-    if (this.pieces.some((piece) => !piece.frames)) {
+    if (this.served) {
       const answer = await fetch(`event?run=${this.run.number}&event=${event}`);
+      if (!answer.ok) throw new Error(`the server cannot read this event: ${answer.statusText}`);
       return answer.json();
     }
     this.byEvent ??= indexEvents(this.pieces, this.run.events);
+    const { frames, drops, deliveries } = this.byEvent;
+    const got = new Map();
+    for (const [piece, i] of deliveries[event] ?? []) {
+      const { node, time } = this.pieces[piece].deliveries;
+      if (!got.has(node[i])) got.set(node[i], time[i]);
+    }
     return {
-      copies: (this.byEvent.frames[event] ?? []).map(([piece, i]) => frameAt(this.pieces[piece].frames, i)),
-      drops: (this.byEvent.drops[event] ?? []).map(([piece, i]) => dropAt(this.pieces[piece], i)),
+      copies: (frames[event] ?? []).map(([piece, i]) => frameAt(this.pieces[piece].frames, i)),
+      drops: (drops[event] ?? []).map(([piece, i]) => dropAt(this.pieces[piece], i)),
+      wants: this.run.wants(event), got: [...got], losses: this.run.lossesOf(event), untold: "",
     };
   }
 }
@@ -92,15 +119,15 @@ export function dropAt({ drops, causes }, i) {
 }
 
 function readPiece(told, read) {
-  return { ...told, frames: readColumns(told.frames, read), drops: readColumns(told.drops, read) };
+  return { ...told, frames: readColumns(told.frames, read), drops: readColumns(told.drops, read), deliveries: readColumns(told.deliveries, read) };
 }
 
 function indexEvents(pieces, events) {
-  const found = { frames: new Array(events), drops: new Array(events) };
+  const found = { frames: new Array(events), drops: new Array(events), deliveries: new Array(events) };
   for (const [number, piece] of pieces.entries()) {
-    for (const table of ["frames", "drops"]) {
+    for (const [table, none] of [["frames", 1], ["drops", 1], ["deliveries", 0]]) { // where 0 means no event, others count from 1
       const column = piece[table].event;
-      for (let i = 0; i < column.length; i++) if (column[i]) (found[table][column[i] - 1] ??= []).push([number, i]);
+      for (let i = 0; i < column.length; i++) if (column[i] >= none) (found[table][column[i] - none] ??= []).push([number, i]);
     }
   }
   return found;

@@ -4,6 +4,7 @@ import { sharpen, tellSpan } from "./dom.js";
 import { Layer } from "./sprites.js";
 
 const percent = (value) => `${(100 * value).toFixed(0)} %`;
+const RECENT_SHARE = 0.05; // of the run: an older value is not shown as that of now
 const CHARTS = [
   { key: "delivered", title: "Delivered", about: "Share of expected deliveries of the events published then", top: 1, tell: percent },
   { key: "delay", title: "Delay", about: "Median delay of these deliveries", tell: tellSpan },
@@ -17,12 +18,13 @@ export function listCharts(runs, colourBy) {
     const { queue, collisions, failed } = run.charts, width = run.duration / queue.length;
     run.charts.losses ??= queue.map((count, i) => (count + collisions[i] + failed[i]) / width);
   }
-  if (!colourBy.startsWith("state:")) return CHARTS;
+  const known = CHARTS.filter(({ key }) => key !== "airtime" || runs.some((run) => run.charts.airtime.some((value) => value > 0)));
+  if (!colourBy.startsWith("state:")) return known;
   const name = colourBy.slice(6);
   for (const run of runs) run.charts[colourBy] ??= stateSeries(run, name);
   const named = runs.some((run) => run.servedBy === name);
   const about = named ? "Different values that nodes report" : "Mean over the nodes that report it";
-  return [...CHARTS, { key: colourBy, title: name, about, tell: (value) => String(+value.toFixed(2)) }];
+  return [...known, { key: colourBy, title: name, about, tell: (value) => String(+value.toFixed(2)) }];
 }
 
 function stateSeries(run, name) {
@@ -48,8 +50,10 @@ export function drawChart(canvas, chart, runs, state, colours) {
   pen.fillRect((state.t / runs[0].duration) * width - 0.5, 0, 1, height);
   return runs.map((run) => {
     const series = run.charts[chart.key] ?? [];
-    const value = series[Math.min(Math.floor((state.t / run.duration) * series.length), series.length - 1)];
-    return value === null || value === undefined ? "-" : chart.tell(value);
+    let bin = Math.min(Math.floor((state.t / run.duration) * series.length), series.length - 1);
+    const oldest = bin - series.length * RECENT_SHARE;
+    while (bin > oldest && (series[bin] === null || series[bin] === undefined)) bin--; // nothing was published then: the value before
+    return bin < 0 || bin <= oldest ? "-" : chart.tell(series[bin]);
   });
 }
 
@@ -59,6 +63,10 @@ function drawLines(pen, chart, runs, width, height, colours) {
   pen.fillStyle = colours.line;
   pen.fillRect(0, height - 1, width, 1);
   pen.fillRect(0, 3, width, 1);
+  pen.fillStyle = colours.faint;
+  pen.font = "10px system-ui, sans-serif";
+  pen.textBaseline = "top";
+  pen.fillText(chart.tell(top), 2, 6); // what the upper line means; the lower one is 0
   for (const [number, run] of runs.entries()) {
     const series = run.charts[chart.key] ?? [], step = width / series.length;
     pen.strokeStyle = colours.runs[number % colours.runs.length];

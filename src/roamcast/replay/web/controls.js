@@ -62,7 +62,11 @@ export function wire(replay) {
   document.querySelector(".tabs").addEventListener("keydown", (event) => moveTab(event));
   find("speed").addEventListener("input", (event) => replay.setSpeed(10 ** Number(event.target.value)));
   find("colour").addEventListener("change", (event) => { replay.state.colourBy = event.target.value; makeCharts(replay); replay.changed(); });
-  find("search").addEventListener("submit", (event) => { event.preventDefault(); replay.search(find("query").value); });
+  find("query").addEventListener("keydown", (event) => { // not a form: the studio's sandbox forbids to submit one
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    replay.search(find("query").value);
+  });
   scrub(find("timeline"), (share) => replay.goTo(share * replay.run.duration));
   find("panel").addEventListener("pointerdown", () => { replay.pressing = true; });
   for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(() => { replay.pressing = false; }));

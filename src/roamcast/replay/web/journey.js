@@ -11,7 +11,7 @@ export function findJourney(run, event, passage) {
   const copies = passage.copies.filter((copy) => run.carries[copy.message]); // not what acknowledges it
   const drops = passage.drops.filter((drop) => run.carries[drop.message]);
   const losses = drops.filter((drop) => FRAME_LOSSES.has(drop.cause));
-  const got = run.deliveredTo(event);
+  const got = new Map(passage.got);
   const publisher = run.publications.publisher[event];
   const steps = new Map([[publisher, { node: publisher, parent: -1, sent: null, time: run.publications.time[event], delivered: got.get(publisher) }]]);
   const firstSent = new Map();
@@ -35,6 +35,16 @@ export function findJourney(run, event, passage) {
     }
   }
   return steps;
+}
+
+/** Returns an event for the map and the panel: its journey, who wanted it, got it and lost it; null if there is none. */
+export async function followEvent(run, air, event) {
+  if (event < 0) return null;
+  const passage = await air.passage(event);
+  const steps = findJourney(run, event, passage), published = run.publications.time[event];
+  const last = Math.max(published, ...passage.copies.map((copy) => copy.time + copy.airtime), ...[...steps.values()].map((step) => step.time));
+  const lost = new Map(passage.losses.map((loss) => [loss.node, loss]));
+  return { event, steps, wants: new Set(passage.wants), lost, got: new Map(passage.got), untold: passage.untold, end: Math.min(last, published + 60) + 1e-4 };
 }
 
 /** Returns the nodes from the publisher to `node` by the steps of a journey. */

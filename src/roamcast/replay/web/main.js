@@ -1,23 +1,24 @@
 // The viewer: reads the packed runs, holds the state, draws when something changed.
 
 import { Air } from "./air.js";
-import { firstMoment, tellRate } from "./about.js";
+import { firstMoment } from "./about.js";
 import { drawChart } from "./charts.js";
 import { palette } from "./colours.js";
 import { makeCharts, makeControls, wire } from "./controls.js";
 import { find, make, sharpen, tellTime } from "./dom.js";
-import { findJourney } from "./journey.js";
+import { findJourney, followEvent } from "./journey.js";
 import { readLink, writeLink } from "./link.js";
 import { CATEGORY_NAMES, drawLegend } from "./legend.js";
 import { listEntries, makeEntries } from "./log.js";
-import { drawMap, radiusOf } from "./map.js";
+import { drawMap } from "./map.js";
+import { arrange, makePane } from "./panes.js";
 import { makeEvent, makeNode, makeOverview } from "./panel.js";
 import { Run, upper } from "./run.js";
 import { searchEvents } from "./search.js";
 import { findMesh } from "./structure.js";
 import { drawTimeline } from "./timeline.js";
 import { decodeBase64, unpack } from "./unpack.js";
-import { followPointers, View } from "./view.js";
+import { View } from "./view.js";
 
 const RECENT = 6; // events whose ways are drawn together
 const SLOW = 0.05; // speed at which an event is shown
@@ -37,14 +38,14 @@ class Replay {
     this.ways = [];
     this.structure = { findMesh };
     this.state = {
-      t: firstMoment(runs[0]), playing: false, speed: 0.2, event: -1, node: -1, follow: false, active: 0, only: false, tab: "overview", colourBy: "group", cause: -1,
+      t: firstMoment(runs[0]), playing: false, speed: 0.2, event: -1, node: -1, follow: false, active: 0, only: false, tab: "overview", colourBy: "group", cause: -1, waiting: "",
       found: null, dark: false, still: matchMedia("(prefers-reduced-motion: reduce)").matches, categories: new Set(CATEGORY_NAMES),
       layers: { range: true, sense: true, receptions: true, drops: true, labels: runs[0].nodes <= 80, trails: false, links: false, ways: false, mesh: false },
     };
     this.logKinds = new Set(["published", "delivered", "dropped", "sent"]);
     this.logOnly = { node: false, event: false };
     this.view = new View(...runs[0].ground.area);
-    this.panes = runs.map((run, number) => this.makePane(run, number));
+    this.panes = runs.map((run, number) => makePane(this, run, number));
     this.dirty = this.panelDirty = true;
     this.drawn = 0;
     wire(this);
@@ -63,29 +64,6 @@ class Replay {
 
   get run() {
     return this.runs[this.state.active];
-  }
-
-  makePane(run, number) {
-    const canvas = make("canvas", { role: "img", tabIndex: 0, "aria-label": `Map of ${run.scenario} under ${run.name}` });
-    const swatch = make("span", { className: "swatch" });
-    const caption = make("figcaption", {}, swatch, run.name, make("small", {}, tellRate(run)));
-    const figure = make("figure", { className: "pane" }, canvas, caption);
-    find("panes").append(figure);
-    find("panes").className = this.runs.length === 1 ? "one" : "";
-    followPointers(canvas, this.view, (dragged) => { if (dragged) this.state.follow = false; this.dirty = true; }, (px, py) => this.tap(number, px, py));
-    canvas.addEventListener("dblclick", () => { Object.assign(this.state, { active: number, only: !this.state.only }); this.changed(); });
-    return { canvas, figure, swatch };
-  }
-
-  tap(number, px, py) {
-    const run = this.runs[number], [x, y] = this.view.place(px, py);
-    this.state.active = number;
-    let best = -1, nearest = (radiusOf(run, this.view) + 12) / this.view.scale;
-    for (let node = 0; node < run.nodes; node++) {
-      const apart = Math.hypot(run.x[node] - x, run.y[node] - y);
-      if (apart < nearest) [best, nearest] = [node, apart];
-    }
-    this.chooseNode(best);
   }
 
   // What panels and keys ask for.
@@ -135,23 +113,21 @@ class Replay {
   }
 
   async chooseEvent(event, node = -1, t) {
-    Object.assign(this.state, { event, node, playing: false, tab: event < 0 ? "overview" : "event" });
     const name = event < 0 ? "" : this.run.eventName(event);
-    const asked = (this.asked = {});
-    const chosen = await Promise.all(this.runs.map((run, number) => (event < 0 ? null : this.look(run, this.airs[number], run.eventNumbers.get(name)))));
-    if (this.asked !== asked) return; // another was chosen meanwhile
-    this.chosen = chosen;
-    if (event >= 0) this.state.t = t ?? Math.min(this.chosen[this.state.active].end, this.run.duration);
+    Object.assign(this.state, { event, node, playing: false, tab: event < 0 ? "overview" : "event", waiting: event < 0 ? "" : `Reading event ${name} …` });
+    this.chosen = this.runs.map(() => null);
     this.changed();
-  }
-
-  async look(run, air, event) {
-    if (event === undefined) return null;
-    const passage = await air.passage(event);
-    const steps = findJourney(run, event, passage), published = run.publications.time[event];
-    const last = Math.max(published, ...passage.copies.map((copy) => copy.time + copy.airtime), ...[...steps.values()].map((step) => step.time));
-    const lost = new Map(run.lossesOf(event).map((loss) => [loss.node, loss]));
-    return { event, steps, wants: new Set(run.wants(event)), lost, got: run.deliveredTo(event), end: Math.min(last, published + 60) + 1e-4 };
+    const asked = (this.asked = {});
+    try {
+      const chosen = await Promise.all(this.runs.map((run, number) => (event < 0 ? null : followEvent(run, this.airs[number], run.eventNumber(name)))));
+      if (this.asked !== asked) return; // another was chosen meanwhile
+      Object.assign(this, { chosen });
+      this.state.waiting = "";
+      if (event >= 0) this.state.t = t ?? Math.min(this.chosen[this.state.active].end, this.run.duration);
+    } catch (error) {
+      if (this.asked === asked) this.state.waiting = `Event ${name} cannot be shown: ${error.message}`;
+    }
+    this.changed();
   }
 
   /** Returns the ways of the last events before now, as far as they are known; asks for the others. */
@@ -222,7 +198,7 @@ class Replay {
     const { state, view, colours } = this;
     this.dirty = false;
     this.drawn++;
-    this.arrange();
+    arrange(this);
     this.runs.forEach((run, number) => {
       if (this.panes[number].figure.hidden) return;
       this.panes[number].swatch.style.setProperty("--c", colours.runs[number]);
@@ -247,17 +223,6 @@ class Replay {
     find("timeline").setAttribute("aria-valuetext", tellTime(state.t));
     find("play").classList.toggle("on", state.playing);
     find("play").setAttribute("aria-label", state.playing ? "Pause" : "Play");
-  }
-
-  /** Arranges the maps in as many columns as show them largest; only the active one if asked. */
-  arrange() {
-    const { width, height } = find("panes").getBoundingClientRect(), [wide, tall] = this.run.ground.area;
-    const count = this.state.only ? 1 : this.runs.length;
-    const scale = (columns) => Math.min(width / columns / wide, height / Math.ceil(count / columns) / tall);
-    let best = 1;
-    for (let columns = 2; columns <= count; columns++) if (scale(columns) > scale(best)) best = columns;
-    find("panes").style.setProperty("--columns", best);
-    this.panes.forEach(({ figure }, number) => { figure.hidden = this.state.only && number !== this.state.active; });
   }
 
   drawPanel() {
@@ -308,7 +273,7 @@ class Replay {
     const known = find("colour").querySelectorAll("option");
     if ([...known].some((option) => option.value === told.colourBy)) { find("colour").value = state.colourBy = told.colourBy; makeCharts(this); }
     const node = told.node >= 0 && told.node < this.run.nodes ? Math.floor(told.node) : -1;
-    const event = told.event === undefined ? -1 : (this.run.eventNumbers.get(told.event) ?? -1);
+    const event = told.event === undefined ? -1 : this.run.eventNumber(told.event);
     if (told.event !== undefined && event < 0) state.found = { events: null, how: "No event of this name was published.", text: told.event };
     if (event >= 0) this.chooseEvent(event, node, told.t);
     else if (node >= 0) this.chooseNode(node, told.t);

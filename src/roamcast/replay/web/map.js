@@ -4,6 +4,7 @@ import { nameColour, scaleColour } from "./colours.js";
 import { Layer, stampDot, stampText } from "./sprites.js";
 import { arrow, drawStructure, drawTree } from "./structure.js";
 
+const UNKNOWN_RANGE = 0.06; // of the map's width: the circle of a frame if the radio range is not known
 const SHOWN = 0.45; // seconds on the screen for which a frame is shown
 const MOST_RINGS = 72;
 const MOST_FILLED = 8;
@@ -32,7 +33,7 @@ export function drawMap(pen, view, run, air, state, chosen, recent, colours) {
   drawFrames(pen, view, run, air, state, colours);
   drawNodes(pen, view, run, state, chosen, colours);
   drawDrops(pen, view, run, air, state, colours);
-  drawScale(pen, view, colours);
+  if (run.ground.placed) drawScale(pen, view, colours);
 }
 
 function drawGround(pen, view, run, colours) {
@@ -93,7 +94,8 @@ export function visibleFrames(run, air, state, most = MOST_RINGS) {
 
 function drawFrames(pen, view, run, air, state, colours) {
   const visible = visibleFrames(run, air, state);
-  const { range, sense } = run.ground;
+  const { range, sense, area } = run.ground;
+  const circle = range ?? UNKNOWN_RANGE * area[0];
   const batches = new Map(), heard = new Map(), unicasts = [];
   visible.forEach(({ frames, i, share, category }, order) => {
     const node = frames.node[i], to = frames.to[i] - 1;
@@ -102,12 +104,12 @@ function drawFrames(pen, view, run, air, state, colours) {
     const strength = (1 - share) * (other ? 0.16 : 1);
     const grown = state.still ? 1 : 1 - (1 - Math.min(share * 1.5, 1)) ** 2;
     const colour = colours[category] ?? colours.routing, left = visible.length - order;
-    if (range !== null && state.layers.range) {
+    if (state.layers.range) {
       const level = Math.max(Math.round(strength * LEVELS), 1);
       const key = `${colour} ${level}`;
       if (!batches.has(key)) batches.set(key, { colour, alpha: (0.8 * level) / LEVELS, circles: [] });
-      batches.get(key).circles.push(x, y, Math.max(range * view.scale * grown, 0));
-      if (left <= MOST_FILLED && !other) disc(pen, x, y, range * view.scale * grown, colour, 0.07 * strength);
+      batches.get(key).circles.push(x, y, Math.max(circle * view.scale * grown, 0));
+      if (left <= MOST_FILLED && !other) disc(pen, x, y, circle * view.scale * grown, colour, 0.07 * strength);
     }
     if (sense && state.layers.sense && left <= MOST_SENSE && !other) {
       pen.strokeStyle = colour;
@@ -198,7 +200,7 @@ function drawNodes(pen, view, run, state, chosen, colours) {
   }
   drawMarks(pen, view, run, state, chosen, colours, radius);
   if (state.layers.labels && spacing(run, view) > 46) {
-    for (let node = 0; node < run.nodes; node++) text(pen, String(node), view.x(run.x[node]) + radius + 3, view.y(run.y[node]) - radius, colours, 11);
+    for (let node = 0; node < run.nodes; node++) text(pen, run.nodeName(node).replace("node ", ""), view.x(run.x[node]) + radius + 3, view.y(run.y[node]) - radius, colours, 11);
   }
 }
 

@@ -4,23 +4,25 @@ import { orderTree, pathTo } from "./journey.js";
 import { make, tellCount, tellSpan, tellTime } from "./dom.js";
 
 const MOST_ROWS = 200;
+const MOST_WORST = 12;
 
 const section = (title, ...content) => make("section", {}, make("h3", {}, title), ...content);
 const button = (label, onclick, properties = {}) => make("button", { type: "button", onclick, ...properties }, label);
 
 /** Returns the overview: what was delivered, why the rest was lost, and what search and cause select. */
 export function makeOverview(run, state, actions) {
-  const { expected, lost } = run.counted, untold = run.losses.untold, parts = [];
+  const { expected, lost } = run.counted, { untold, later } = run.losses, parts = [];
   if (state.found) parts.push(makeFound(run, state, actions));
-  if (untold) parts.push(section("Causes of loss", make("p", { className: "hint" }, `Not available: ${untold}`)));
-  else if (expected) {
+  if (expected) {
     const after = run.warmup > 0 ? ` of events published after the warm-up (${run.warmup} s)` : "";
     parts.push(section("Delivered",
       make("p", { className: "big" }, `${((100 * (expected - lost)) / expected).toFixed(1)} %`),
       make("p", { className: "hint" }, `${tellCount(expected - lost)} of ${tellCount(expected)} expected deliveries${after}`)));
-    if (lost) parts.push(section(`${tellCount(lost)} losses by cause`, makeCauses(run, state, actions)));
-    parts.push(section("Slowest deliveries", makeSlowest(run, actions)));
+    if (lost && !untold && !later) parts.push(section(`${tellCount(lost)} losses by cause`, makeCauses(run, state, actions)));
+    if (lost && later) parts.push(section("Events with most losses", make("p", { className: "hint" }, "Choose an event: its losses are explained when it is opened."), makeWorst(run, actions)));
+    if (run.slowest.length) parts.push(section("Slowest deliveries", makeSlowest(run, actions)));
   }
+  if (untold) parts.push(section("Causes of loss", make("p", { className: "hint" }, `Not available: ${untold}`)));
   if (run.requests.time.length) parts.push(makeRequests(run, actions));
   return parts;
 }
@@ -51,15 +53,22 @@ function makeCases(run, rows, actions) {
   return list;
 }
 
-function makeSlowest(run, actions) {
-  const { event, node, time } = run.deliveries, rows = [];
-  for (let row = 0; row < time.length; row++) if (run.publications.time[event[row]] >= run.warmup) rows.push(row);
-  const delay = (row) => time[row] - run.publications.time[event[row]];
-  const list = make("ul", { className: "slowest" });
-  for (const row of rows.sort((a, b) => delay(b) - delay(a)).slice(0, 8)) {
-    list.append(make("li", {}, button(`${tellSpan(delay(row))}: event ${run.eventName(event[row])}, node ${node[row]}`, () => actions.chooseEvent(event[row], node[row]))));
+/** Returns the events that most nodes wanted and did not get, for runs whose causes are not counted. */
+function makeWorst(run, actions) {
+  const worst = [];
+  for (let event = 0; event < run.events; event++) {
+    if (run.publications.time[event] < run.warmup || !run.lostBy(event)) continue;
+    if (worst.length === MOST_WORST && run.lostBy(event) <= run.lostBy(worst[MOST_WORST - 1])) continue;
+    worst.push(event);
+    worst.sort((a, b) => run.lostBy(b) - run.lostBy(a)).splice(MOST_WORST);
   }
-  return list;
+  return make("ul", { className: "slowest" }, ...worst.map((event) => make("li", {},
+    button(`${tellCount(run.lostBy(event))} of ${tellCount(run.counts.wanted[event])} lost: event ${run.eventName(event)}`, () => actions.chooseEvent(event)))));
+}
+
+function makeSlowest(run, actions) {
+  return make("ul", { className: "slowest" }, ...run.slowest.map(({ event, node, delay }) => make("li", {},
+    button(`${tellSpan(delay)}: event ${run.eventName(event)}, node ${node}`, () => actions.chooseEvent(event, node)))));
 }
 
 function makeRequests(run, actions) {
@@ -79,7 +88,7 @@ function makeFound(run, state, actions) {
   if (!events) return section(`Search: ${text}`, make("p", { className: "hint" }, how));
   const list = make("ul", { className: "found" });
   for (const event of events.slice(0, MOST_ROWS)) {
-    const lost = run.lossesOf(event).length, wants = run.wants(event).length;
+    const lost = run.lostBy(event), wants = run.counts.wanted[event];
     list.append(make("li", {}, button("", () => actions.chooseEvent(event), { className: "hit" })));
     list.lastChild.firstChild.append(
       make("b", {}, run.eventName(event)), ` ${tellTime(run.publications.time[event], 1)} `,
@@ -90,12 +99,13 @@ function makeFound(run, state, actions) {
 
 /** Returns the panel of one event: content, journey, who has it, who lost it and why. */
 export function makeEvent(runs, run, state, chosen, actions) {
+  if (state.waiting) return [make("p", { className: "hint", role: "status" }, state.waiting)];
   if (!chosen) return [make("p", { className: "hint" }, "Choose an event: by a cause of loss, by search, or in the log.")];
-  const { event, steps, wants, lost, got } = chosen, name = run.eventName(event), published = run.publications.time[event];
+  const { event, steps, wants, lost, got, untold } = chosen, name = run.eventName(event), published = run.publications.time[event];
   const head = make("section", {},
     make("h3", {}, `Event ${name}`),
     make("p", { className: "content" }, run.content(event)),
-    make("p", { className: "hint" }, `published by node ${run.publications.publisher[event]} at ${tellTime(published)}, ${run.publications.size[event]} B`),
+    make("p", { className: "hint" }, `published by ${run.nodeName(run.publications.publisher[event])} at ${tellTime(published)}, ${run.publications.size[event]} B`),
     make("div", { className: "row" },
       button("Go to publication", () => actions.goTo(published)), button("Play it slowly", () => actions.playEvent()),
       button("Previous", () => actions.stepEvent(-1)), button("Next", () => actions.stepEvent(1)), button("Close", () => actions.chooseEvent(-1))));
@@ -107,7 +117,8 @@ export function makeEvent(runs, run, state, chosen, actions) {
     for (const [node, loss] of lost) list.append(make("li", {}, button(`node ${node}: ${loss.cause}`, () => actions.chooseNode(node), { className: node === state.node ? "chosen" : "" })));
     parts.push(section(`Lost by ${lost.size} of ${wants.size} that wanted it`, list));
   }
-  parts.push(section("Way", makeTree(steps, chosen, state, published, actions)));
+  if (untold) parts.push(make("p", { className: "hint" }, `Causes are not available: ${untold}`));
+  parts.push(section("Way", makeTree(run, steps, chosen, state, published, actions)));
   const late = [...got].filter(([node]) => wants.has(node)).length;
   parts.push(make("p", { className: "hint" }, `${late} of ${wants.size} nodes that wanted it got it; ${steps.size} nodes had it, relays included.`));
   return parts;
@@ -116,8 +127,8 @@ export function makeEvent(runs, run, state, chosen, actions) {
 function makeSides(runs, name) {
   const list = make("ul", { className: "sides" });
   for (const each of runs) {
-    const event = each.eventNumbers.get(name), wants = event === undefined ? 0 : each.wants(event).length;
-    const words = event === undefined ? "not published" : `${wants - each.lossesOf(event).length} of ${wants} delivered`;
+    const event = each.eventNumber(name);
+    const words = event < 0 ? "not published" : `${each.counts.delivered[event]} of ${each.counts.wanted[event]} delivered`;
     list.append(make("li", {}, make("b", {}, each.name), ` ${words}`));
   }
   return list;
@@ -138,13 +149,13 @@ function makeStory(run, node, { lost, got, wants, steps, event }) {
   return section(`Node ${node}`, make("p", {}, `Node ${node} ${words}.`));
 }
 
-function makeTree(steps, { wants, lost }, state, published, actions) {
+function makeTree(run, steps, { wants, lost }, state, published, actions) {
   const list = make("ol", { className: "tree" });
   const rows = orderTree(steps), last = Math.max(...rows.map((each) => each.time), published + 1e-6);
   for (const { node, time, depth, sent } of rows.slice(0, MOST_ROWS)) {
     const role = depth === 0 && !sent ? "source" : wants.has(node) ? (lost.has(node) ? "lost" : "has") : "relay";
     const entry = button("", () => actions.chooseNode(node, time), { className: `step ${role}${node === state.node ? " chosen" : ""}${time > state.t ? " later" : ""}`, style: { "--depth": Math.min(depth, 12) } });
-    entry.append(make("span", { className: "dot" }), make("span", {}, `node ${node}`),
+    entry.append(make("span", { className: "dot" }), make("span", {}, run.nodeName(node)),
       make("span", { className: "lane" }, make("span", { className: "mark", style: { "--share": (time - published) / (last - published) } })),
       make("span", { className: "after" }, depth === 0 && !sent ? "published" : `+${tellSpan(time - published)}`));
     list.append(make("li", {}, entry));
@@ -159,7 +170,7 @@ export function makeNode(run, state, actions) {
   const facts = make("dl", {});
   const add = (name, value) => facts.append(make("dt", {}, name), make("dd", {}, value));
   add("Group", run.ground.groups[run.group[node]].name);
-  add("Place", `${run.x[node].toFixed(1)} m east, ${run.y[node].toFixed(1)} m north`);
+  if (run.ground.placed) add("Place", `${run.x[node].toFixed(1)} m east, ${run.y[node].toFixed(1)} m north`);
   if (run.off(node, state.t)) add("State", "down, or radio off");
   for (const name of run.states.names) {
     const value = run.state(name, node, state.t);

@@ -2,7 +2,7 @@
 
 import { readColumns } from "./unpack.js";
 
-const TABLES = ["legs", "publications", "expectations", "deliveries", "losses", "interests", "requests", "states"];
+const TABLES = ["legs", "publications", "counts", "expectations", "losses", "interests", "requests", "states"];
 
 /** Returns the first index of `sorted` whose value is greater than `value`. */
 export function upper(sorted, value, low = 0, high = sorted.length) {
@@ -38,13 +38,7 @@ export class Run {
     this.ground.groups.forEach((group, i) => this.group.fill(i, group.first, group.first + group.count));
     this.publishes = new Uint8Array(this.nodes);
     for (const node of this.publications.publisher) if (node < this.nodes) this.publishes[node] = 1;
-    this.eventNumbers = new Map();
-    for (let i = 0; i < this.events; i++) this.eventNumbers.set(this.eventName(i), i);
-    this.wanting = byEvent(this.expectations.event, this.events);
-    this.got = byEvent(this.deliveries.event, this.events);
     this.lost = byEvent(this.losses.event, this.events);
-    const late = (event) => event < this.events && this.publications.time[event] >= this.warmup;
-    this.counted = { expected: this.expectations.event.filter(late).length, lost: this.losses.event.filter(late).length };
     this.hasOutages = this.states.names.includes("up") || this.states.names.includes("radio");
     this.stateLists = listStates(this.states, this.nodes);
     this.stateRange = {};
@@ -98,6 +92,12 @@ export class Run {
     return apart;
   }
 
+  /** Returns the name of a node: its group's if every group has one node, as those of live nodes, else its number. */
+  nodeName(node) {
+    const { groups } = this.ground;
+    return groups.length === this.nodes ? (groups[node]?.name ?? String(node)) : `node ${node}`;
+  }
+
   eventName(event) {
     return `${this.publications.publisher[event]}/${this.publications.sequence[event]}`;
   }
@@ -106,14 +106,24 @@ export class Run {
     return this.publications.contents[this.publications.content[event]];
   }
 
-  /** Returns the nodes that wanted an event when it was published. */
-  wants(event) {
-    return rowsOf(this.wanting, event).map((row) => this.expectations.node[row]);
+  /** Returns the number of the event with a name such as 0/641; -1 if none has it. */
+  eventNumber(name) {
+    const found = /^(\d+)\/(\d+)$/.exec(name.trim());
+    if (!found) return -1;
+    const publisher = Number(found[1]), sequence = Number(found[2]), { publisher: publishers, sequence: sequences } = this.publications;
+    for (let i = 0; i < this.events; i++) if (sequences[i] === sequence && publishers[i] === publisher) return i;
+    return -1;
   }
 
-  /** Returns when each node got an event, by node. */
-  deliveredTo(event) {
-    return new Map(rowsOf(this.got, event).map((row) => [this.deliveries.node[row], this.deliveries.time[row]]));
+  /** Returns how many nodes wanted an event and did not get it. */
+  lostBy(event) {
+    return this.counts.wanted[event] - this.counts.delivered[event];
+  }
+
+  /** Returns the nodes that wanted an event when it was published, in a file that has them. */
+  wants(event) {
+    const { event: events, node } = this.expectations;
+    return Array.from(node.subarray(lower(events, event), upper(events, event)));
   }
 
   /** Returns the rows of the losses of events published after the warm-up. */

@@ -8,8 +8,8 @@ const TEST = /^\s*(@?[\w.-]+(?:\/@?[\w.-]+)*)\s*(=|!=|<=|>=|<|>)\s*("[^"]*"|'[^'
 /** Returns the events that a text means: { events, how }, or { events: null, how } if it is not understood. */
 export function searchEvents(run, text) {
   const asked = text.trim();
-  const named = run.eventNumbers.get(asked);
-  if (named !== undefined) return { events: [named], how: "the event of this name" };
+  const named = run.eventNumber(asked);
+  if (named >= 0) return { events: [named], how: "the event of this name" };
   const known = run.filters[asked] ?? run.filters[compact(asked)];
   if (known) return { events: withContents(run, new Set(known)), how: "a subscription of this run" };
   let accepts, how;

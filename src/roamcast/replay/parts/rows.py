@@ -16,12 +16,13 @@ import pyarrow as pa
 
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, FactsError
-from roamcast.replay.byte_cache import ByteCache
+from roamcast.replay.parts.byte_cache import ByteCache
 
 HELD_BYTES = 64_000_000
 "Blocks of one table that are kept [B]."
 
 Reals = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
 
 
 class GroupedTables(Protocol):
@@ -55,7 +56,56 @@ class HeldTables:
         return self._tables[name]
 
 
-class TimedRows:
+class EventRows:
+    """The rows of a table by event; an event is read from the row groups that have rows of it."""
+
+    def __init__(
+        self, source: GroupedTables, table: str, columns: Sequence[str], visit: Callable[[pa.Table], None]
+    ) -> None:
+        """Read the table once, and call `visit` with `columns` of each row group."""
+        self._source, self._table = source, table
+        self._columns = TABLES[table].names
+        self._sizes = source.group_sizes(table)
+        self._events: list[Ids] = []
+        "The events of each row group, sorted."
+        for group in range(len(self._sizes)):
+            rows = source.read_group(table, group, tuple(dict.fromkeys((*columns, "publication"))))
+            visit(rows)
+            self._note(group, rows)
+            self._events.append(np.unique(rows["publication"].to_numpy()))
+
+    def _note(self, group: int, rows: pa.Table) -> None:
+        """Keep what a subclass needs to know of a row group."""
+
+    def of_events(self, wanted: Ids, columns: Sequence[str]) -> pa.Table:
+        """Return the named columns, `publication` among them, of the rows of some events, in their order."""
+        names = tuple(columns)
+        parts = [_fields(self._table, names).empty_table()]
+        for group, events in enumerate(self._events):
+            if np.isin(events, wanted).any():
+                rows = self._source.read_group(self._table, group, names)
+                parts.append(rows.filter(pa.array(np.isin(rows["publication"].to_numpy(), wanted))))
+        return join_rows(parts)
+
+    def scan(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Yield the named columns of each row group."""
+        for group in range(len(self._sizes)):
+            yield self._source.read_group(self._table, group, tuple(columns))
+
+    def where(self, columns: Sequence[str], select: Callable[[pa.Table], npt.NDArray[np.bool_]]) -> pa.Table:
+        """Return the rows that `select` chooses by the named columns, in their order; reads the table."""
+        parts = [TABLES[self._table].empty_table()]
+        for group, rows in enumerate(self.scan(columns)):
+            found = np.flatnonzero(select(rows))
+            if len(found):
+                parts.append(self._read(group).take(found))
+        return join_rows(parts)
+
+    def _read(self, group: int) -> pa.Table:
+        return self._source.read_group(self._table, group, self._columns)
+
+
+class TimedRows(EventRows):
     """The rows of a table by their position in order of time; rows of one time keep their order."""
 
     def __init__(
@@ -66,21 +116,18 @@ class TimedRows:
         visit: Callable[[pa.Table], None],
         held_bytes: int | None = HELD_BYTES,
     ) -> None:
-        """Read the table once, and call `visit` with `columns` of each row group."""
-        self._source, self._table = source, table
-        self._columns = TABLES[table].names
-        self._sizes = source.group_sizes(table)
+        """Read the table once, and call `visit` with `columns` of each row group, `time` among them."""
         self._blocks: ByteCache[int, pa.Table] = ByteCache(held_bytes, lambda block: int(block.nbytes))
-        lows, highs = np.full(len(self._sizes), np.inf), np.full(len(self._sizes), -np.inf)
-        for group in range(len(self._sizes)):
-            rows = source.read_group(table, group, columns)
-            visit(rows)
-            if len(rows):
-                lows[group], highs[group] = _bounds(table, rows["time"].to_numpy())
-        self._highs = highs
+        self._spans: list[tuple[float, float]] = []
+        super().__init__(source, table, columns, visit)
+        lows, self._highs = np.array(self._spans).reshape(-1, 2).T
         later = np.minimum.accumulate(np.append(lows, np.inf)[::-1])[::-1]
         self._ends: Reals = later[1:]
         "The time before which the rows of each block and of earlier blocks are."
+
+    def _note(self, group: int, rows: pa.Table) -> None:
+        empty = (np.inf, -np.inf)
+        self._spans.append(_bounds(self._table, rows["time"].to_numpy()) if len(rows) else empty)
 
     def __len__(self) -> int:
         return sum(self._sizes)
@@ -104,17 +151,17 @@ class TimedRows:
             block = self._block(number)
             low, high = np.searchsorted(block["time"].to_numpy(), (start, end))
             parts.append(block.slice(low, high - low))
-        return _join(parts or [TABLES[self._table].empty_table()])
+        return join_rows(parts or [TABLES[self._table].empty_table()])
 
-    def of_publication(self, publication: int) -> pa.Table:
+    def following(self, start: float) -> Iterator[pa.Table]:
+        """Yield the rows from `start` [s] on in order of time, block by block."""
+        for number in range(int(np.searchsorted(self._ends, start, "right")), len(self._ends)):
+            block = self._block(number)
+            yield block.slice(int(np.searchsorted(block["time"].to_numpy(), start)))
+
+    def of_event(self, publication: int) -> pa.Table:
         """Return the rows of an event in order of time."""
-        parts = []
-        for group in range(len(self._sizes)):
-            ids = self._source.read_group(self._table, group, ("publication",))["publication"].to_numpy()
-            found = np.flatnonzero(ids == publication)
-            if len(found):
-                parts.append(self._read(group).take(found))
-        return in_order(_join(parts or [TABLES[self._table].empty_table()]), "time")
+        return in_order(self.of_events(np.array([publication]), self._columns), "time")
 
     def _block(self, number: int) -> pa.Table:
         block = self._blocks.get(number)
@@ -126,12 +173,9 @@ class TimedRows:
                 times = rows["time"].to_numpy()
                 inside = (times >= start) & (times < self._ends[number])
                 parts.append(rows if inside.all() else rows.filter(pa.array(inside)))
-            block = in_order(_join(parts or [TABLES[self._table].empty_table()]), "time")
+            block = in_order(join_rows(parts or [TABLES[self._table].empty_table()]), "time")
             self._blocks.put(number, block)
         return block
-
-    def _read(self, group: int) -> pa.Table:
-        return self._source.read_group(self._table, group, self._columns)
 
 
 def in_order(table: pa.Table, *names: str) -> pa.Table:
@@ -147,8 +191,13 @@ def column(table: pa.Table, name: str) -> npt.NDArray[Any]:
     return np.asarray(table[name].to_numpy())
 
 
-def _join(parts: Sequence[pa.Table]) -> pa.Table:
+def join_rows(parts: Sequence[pa.Table]) -> pa.Table:
+    """Return tables of one schema as one."""
     return parts[0] if len(parts) == 1 else pa.concat_tables(parts).unify_dictionaries().combine_chunks()
+
+
+def _fields(table: str, names: Sequence[str]) -> pa.Schema:
+    return pa.schema([TABLES[table].field(name) for name in names])
 
 
 def _bounds(table: str, times: Reals) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from roamcast.facts.tables import Facts, FactsError, RunManifest
 from roamcast.replay.charts import Charts
-from roamcast.replay.rows import HELD_BYTES, GroupedTables, HeldTables, TimedRows
+from roamcast.replay.parts.rows import HELD_BYTES, GroupedTables, HeldTables, TimedRows
 
 PIECE = 1 << 16
 "Frames of a piece; frames of one time are in one piece."

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 
@@ -11,30 +10,13 @@ import pytest
 from roamcast.lake.reading import read_facts
 from roamcast.why.explanation import explain_event
 from roamcast.why.names import read_publication
+from tests.chromium import CONTRAST, NAMELESS, browser, needs_chromium
 from tests.studio.client import SHOPPING
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--no-first-run",
-    "--disable-sync",
-]
+__all__ = ["browser"]
+
 HOSTILE = "<img src=x onerror=window.hurt=1><script>window.hurt=1</script>"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")
@@ -201,12 +183,8 @@ def test_every_page_fits_the_window_and_every_control_has_a_name(visit, width, s
         )
         page.wait_for_selector("h1")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, fragment
-        nameless = page.evaluate(
-            """[...document.querySelectorAll("input, select, textarea, button, a, iframe")].filter((each) =>
-            !(each.labels?.length || each.getAttribute("aria-label") || each.textContent.trim() || each.title
-              || each.getAttribute("aria-hidden"))).map((each) => each.outerHTML)"""
-        )
-        assert nameless == [], fragment
+        assert page.evaluate(NAMELESS) == [], fragment
+        assert page.evaluate(CONTRAST) == [], fragment
 
 
 def test_a_page_without_the_token_shows_what_to_do(browser, studio):

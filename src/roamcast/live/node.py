@@ -248,11 +248,13 @@ class Node:
                 self.advertise(Filter.everything(event.type))
             numbered = Publication(self.id, self._state.numbers.take(), event, padded)
             publication = self.signatures.sign(numbered)
+            self.observer.publishing()
             while self.host.guard(self.router.publish, publication) is Drop.TABLE_FULL:
                 if not wait:
                     raise Full("too many events are unacknowledged; try again later")
                 self._room.clear()
                 await self._room.wait()
+                self.observer.publishing()
             self.observer.published(publication)
         self.published += 1
         recall = self.router.traits(self.router.parameters).recall

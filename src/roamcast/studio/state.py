@@ -30,7 +30,7 @@ class StudioState:
         self.reading = Worker(self.workspace.folder, READ_LIMIT)
         "Results, replays and imports."
         self.watching = Worker(self.workspace.folder, READ_LIMIT)
-        "Runs of the running question."
+        "Runs of the running question, and live nodes."
         self.jobs = JobList(self.workspace, self.watching)
         self.overviews: dict[tuple[str, int, int], Any] = {}
         "What the gallery shows, by id, time and size of the file."

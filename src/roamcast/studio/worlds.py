@@ -54,7 +54,8 @@ async def list_worlds(request: Request) -> Response:
     """Return all scenarios with their maps."""
     studio = state_of(request)
     found = [await _describe(studio, world) for world in studio.workspace.worlds()]
-    return JSONResponse({"folder": str(studio.workspace.folder), "worlds": found})
+    live = [name for name, _ in studio.workspace.node_files()]
+    return JSONResponse({"folder": str(studio.workspace.folder), "worlds": found, "live": live})
 
 
 async def _describe(studio: StudioState, world: WorldFile) -> dict[str, Any]:

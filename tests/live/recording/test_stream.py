@@ -90,3 +90,26 @@ def test_a_folder_without_nodes_is_refused(tmp_path):
 def test_the_node_writes_facts_where_its_configuration_says(tmp_path):
     config = Config.model_validate({"facts": str(tmp_path), "listen": "127.0.0.1:0"})
     assert config.facts == tmp_path
+
+
+def test_the_last_seconds_are_read_alone_with_the_subscriptions_that_stand(tmp_path):
+    play(tmp_path)
+    whole = read_live(tmp_path)
+    times = sorted(whole["publications"]["time"].to_pylist())
+    start = min(json.loads(file.read_bytes())["start"] for file in (tmp_path / "nodes").glob("*.json"))
+    last = whole.run.duration - (times[1] + times[0]) / 2
+    part = read_live(tmp_path, last, start + whole.run.duration)
+    assert len(part["publications"]) == 2 and len(part["interests"]) == len(whole["interests"])
+    assert len(part["expectations"]) == 1 and min(part["transmissions"]["time"].to_pylist()) >= 0
+    assert part.run.nodes == 2 and part.run.duration < whole.run.duration
+
+
+def test_no_event_is_delivered_before_it_is_published(tmp_path):
+    play(tmp_path, 9)
+    facts = read_live(tmp_path)
+    published = dict(
+        zip(*(facts["publications"][n].to_pylist() for n in ("publication", "time")), strict=True)
+    )
+    delivered = facts["deliveries"].to_pylist()
+    assert len(delivered) == 8
+    assert all(row["time"] >= published[row["publication"]] for row in delivered)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from roamcast.facts.tables import Facts, FactsError, MessageKind, RunManifest, f
 
 NODES = "nodes"
 "The subfolder with descriptions of nodes."
+
+MOST_NAMED = 12
+"Nodes of a network that are shown by their names."
 
 
 class DescribedNode(msgspec.Struct, frozen=True):
@@ -56,14 +60,15 @@ def read_nodes(folder: Path) -> list[DescribedNode]:
     return nodes
 
 
-def read_live(folder: Path) -> Facts:
-    """Return the facts so far. Nodes are numbered by their start; time counts from the first start.
+def read_live(folder: Path, last: float | None = None, now: float | None = None) -> Facts:
+    """Return the facts so far, or those of the `last` seconds before `now` (Unix time; by default the clock).
 
-    Positions and airtime are not known. Two nodes whose clocks differ see delays that are wrong by as much.
+    Nodes are numbered by their start; time counts from the first start, or from `last` seconds ago. Positions
+    and airtime are not known. Two nodes whose clocks differ see delays that are wrong by as much.
     """
     nodes = read_nodes(folder)
     numbers = {each.node: number for number, each in enumerate(nodes)}
-    start = nodes[0].start
+    start = nodes[0].start if last is None else max(nodes[0].start, (now or time.time()) - last)
     types = {}
     try:
         for each in nodes:
@@ -71,12 +76,15 @@ def read_live(folder: Path) -> Facts:
     except ContentError as error:
         raise FactsError(f"{folder}: types of a node: {error}") from None
     tables = {
-        name: _shift(read_segments(folder, name, numbers), start)
+        name: _shift(read_segments(folder, name, numbers, 0.0 if name == "interests" else start), start)
         for name in TABLES
         if name not in ("expectations", "requests", "legs")
     }
     tables["requests"] = from_rows("requests", [])
     tables["legs"] = from_rows("legs", [])
+    for name, rows in tables.items():
+        if last is not None and name != "interests" and "time" in rows.column_names:
+            tables[name] = rows.filter(pc.greater_equal(rows["time"], 0.0))
     try:
         tables["expectations"] = expect(tables["publications"], tables["interests"], types)
     except ContentError as error:
@@ -115,4 +123,16 @@ def _manifest(folder: Path, nodes: list[DescribedNode], tables: dict[str, pa.Tab
         drops=dict(Counter(tables["drops"]["cause"].to_pylist())),
         events_processed=0,
         kinds={kind: MessageKind(category) for kind, category in sorted(kinds.items())},
+        resolved={"nodes": _groups(nodes)},
     )
+
+
+def _groups(nodes: list[DescribedNode]) -> dict[str, dict[str, int]]:
+    """Return a group for each node, by its name if it has one; one of all nodes if there are many."""
+    if len(nodes) > MOST_NAMED:
+        return {"nodes": {"count": len(nodes)}}
+    names = [each.name or f"node {number}" for number, each in enumerate(nodes)]
+    counts = Counter(names)
+    return {
+        name if counts[name] == 1 else f"{name} ({number})": {"count": 1} for number, name in enumerate(names)
+    }

@@ -24,9 +24,14 @@ from roamcast.facts.tables import from_rows
 from roamcast.routing.router import NodeId
 
 
-def read_segments(folder: Path, table: str, numbers: Mapping[NodeId, int]) -> pa.Table:
-    """Return the rows of all nodes, sorted by time, with scenario numbers instead of ids."""
-    files = sorted((folder / table).glob("*.parquet"))
+def read_segments(folder: Path, table: str, numbers: Mapping[NodeId, int], since: float = 0.0) -> pa.Table:
+    """Return the rows of all nodes, sorted by time, with scenario numbers instead of ids.
+
+    Segments that were written before `since` (Unix time) are left out.
+    """
+    files = sorted(
+        file for file in (folder / table).glob("*.parquet") if not since or file.stat().st_mtime >= since
+    )
     schema = TABLES[table]
     rows = [pq.read_table(file).cast(schema) for file in files]
     whole = pa.concat_tables(rows).unify_dictionaries().combine_chunks() if rows else schema.empty_table()

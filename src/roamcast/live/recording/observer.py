@@ -12,8 +12,11 @@ class NodeObserver:
     def started(self, node: NodeId, incarnation: int) -> None:
         """Note that the node starts; the first call."""
 
+    def publishing(self) -> None:
+        """Note that the application hands an event to the router, which may refuse it."""
+
     def published(self, publication: Publication) -> None:
-        """Note that the application published an event."""
+        """Note that the router accepted the event that was handed to it last."""
 
     def delivered(self, publication: Publication) -> None:
         """Note that the router delivered an event of another node."""

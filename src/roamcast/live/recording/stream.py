@@ -53,6 +53,8 @@ class FactsStream(NodeObserver):
         self.lost = 0
         "Rows that were not kept because the disk was too slow or full."
         self._clock = clock
+        self._handed = 0.0
+        "When the last event was handed to the router [s]."
         self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in TABLES}
         self._count = 0
         self._segment = 0
@@ -132,10 +134,14 @@ class FactsStream(NodeObserver):
         else:
             self.lost += 1
 
+    def publishing(self) -> None:
+        """Keep the time: the event may be delivered elsewhere before the router returns."""
+        self._handed = self._clock()
+
     def published(self, publication: Publication) -> None:
         """Add a row to publications."""
         size, event = publication.size, publication.event.to_json()
-        self._add("publications", publication.id, self._clock(), publication.publisher, size, event)
+        self._add("publications", publication.id, self._handed, publication.publisher, size, event)
 
     def delivered(self, publication: Publication) -> None:
         """Add a row to deliveries."""

@@ -13,7 +13,7 @@ import msgspec
 
 from roamcast.errors import UserError
 from roamcast.studio.editing import checking
-from roamcast.studio.reading import answers, files
+from roamcast.studio.reading import answers, files, live
 
 MOST_MEMORY = 12 << 30
 "Maximum address space of a worker [B]; libraries reserve several GiB without using them."
@@ -31,6 +31,8 @@ TASKS: dict[str, Callable[..., Any]] = {
     "explain": answers.explain,
     "replay": files.write_replay,
     "table": files.write_csv,
+    "live events": live.list_events,
+    "live replay": live.write_live_replay,
 }
 "The functions that a request can name."
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from roamcast.campaign.tables import TABLES
 from roamcast.errors import UserError
+from roamcast.facts.tables import Facts
 from roamcast.lake.reading import read_run
 from roamcast.results.results_folder import ResultsFolder
 
@@ -24,16 +25,18 @@ def write_replay(folder: str, runs: list[list[str]], target: str) -> int:
     recordings = []
     for label, run in runs:
         facts = read_run(folder, run)
-        frames = len(facts["transmissions"])
-        if frames > MOST_FRAMES:
-            raise UserError(
-                f"{label}: {frames:,} transmissions, expected at most {MOST_FRAMES:,}; "
-                f"watch it with: roamcast replay {folder}/run={run} --serve"
-            )
+        check_frames(facts, label, f"watch it with: roamcast replay {folder}/run={run} --serve")
         recordings.append(Recording(facts, label))
     page = make_viewer(recordings).encode()
     Path(target).write_bytes(page)
     return len(page)
+
+
+def check_frames(facts: Facts, label: str, advice: str) -> None:
+    """Raise UserError with `advice` if a run is too large for a file."""
+    frames = len(facts["transmissions"])
+    if frames > MOST_FRAMES:
+        raise UserError(f"{label}: {frames:,} transmissions, expected at most {MOST_FRAMES:,}; {advice}")
 
 
 def write_csv(folder: str, table: str, target: str) -> int:

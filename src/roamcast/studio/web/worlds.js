@@ -14,6 +14,8 @@ export async function worlds() {
     h("div", { class: "head" }, h("div", {}, h("h1", {}, "Worlds"),
       h("p", { class: "lead" }, "A world is a scenario: an area, nodes that move, their radio, and what is published."))),
     dropZone(),
+    told.live.length ? h("p", { class: "note row spread" }, `${told.live.length === 1 ? "A configuration of a live node is" : `Configurations of ${told.live.length} live nodes are`} in this folder.`,
+      h("a", { class: "button", href: "#/live" }, "Watch live nodes")) : null,
     own.length ? h("section", {}, h("h2", {}, "In this folder"), gallery(own)) : null,
     h("section", {}, h("h2", {}, "Shipped with Roamcast"), gallery(shipped)),
   ];

@@ -16,7 +16,7 @@ from validation.age import behaviour, outdated, tell
 from validation.comparisons import FAMILIES, sections
 from validation.kept import Kept, our_digest
 from validation.plan import Plan
-from validation.report import Section, name_apart, page, table, tally
+from validation.report import Section, name_apart, page, renew, table, tally
 from validation.runs import do_missing
 
 PAGE = Path("docs/validation.md")
@@ -49,7 +49,8 @@ Behaviour of our side: {behaviour}.
 These are digests of what one short run for each row comes to (decision 0313); `make test` does them again
 and fails if they differ, `python -m validation --check` says which.
 "7 of 20" runs: the rest has not been done yet, or has no such value, as a delay where nothing was delivered.
-`python -m validation FAMILY ...` measures some families and prints them; `--quick` does so with short runs.
+`python -m validation FAMILY ...` measures some families and prints them, `--renew` also replaces their
+sections; `--quick` does so with short runs.
 """
 
 
@@ -101,7 +102,23 @@ def main() -> int:
         )
         PAGE.write_text(page(measured, preface), encoding="utf-8")
         print(f"{PAGE} written.")
+    elif options.renew:
+        print(_renew(families, measured))
     return int(any(check.verdict == "APART" for check in checks))
+
+
+def _renew(families: list[str], measured: list[Section]) -> str:
+    """Replace the sections of some families on the page, if those of the others are of the current behaviour;
+    return what was done."""
+    written, current = PAGE.read_text(encoding="utf-8"), behaviour()
+    others = {family: value for family, value in current.items() if family not in families}
+    old = outdated(written, others)
+    if old is not None:
+        return f"{PAGE} not written: {old}"
+    names = ", ".join(f"`{family}`" for family in families)
+    note = f"Measured after the rest of the page, with code {our_digest()}: {names}."
+    PAGE.write_text(renew(written, measured, tell(current), note), encoding="utf-8")
+    return f"{PAGE}: sections of {names} written."
 
 
 def _look(families: list[str], folder: Path, keep: Path, *, quick: bool) -> tuple[list[Section], Kept]:
@@ -116,6 +133,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="short runs; keeps nothing, writes no page")
     parser.add_argument(
         "--page", action="store_true", help="do no runs, write the page from those that are kept"
+    )
+    parser.add_argument(
+        "--renew",
+        action="store_true",
+        help="replace the sections of FAMILY ... on the page, if the others are of the current behaviour",
     )
     parser.add_argument(
         "--check", action="store_true", help="exit code 1 if the page is of another behaviour; writes nothing"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
@@ -9,6 +10,8 @@ from statistics import fmean, stdev
 from typing import Literal
 
 from scipy.special import stdtrit
+
+from roamcast.errors import UserError
 
 Runs = float | Sequence[float]
 "One number, or one a run: the first of ours beside the first of theirs, on the same movement."
@@ -174,3 +177,43 @@ def page(sections: Iterable[Section], preface: str) -> str:
         if section.checks:
             parts.append(table(section) + "\n")
     return "\n".join(parts)
+
+
+ROW = re.compile(r"^\| (?!what \||---)(.*) \|$", re.MULTILINE)
+TALLY = re.compile(r"^\d+ of \d+ agree.*$", re.MULTILINE)
+APART = re.compile(r"^(?:Apart: |No row is apart).*$", re.MULTILINE)
+BEHAVIOUR = re.compile(r"^Behaviour of our side: .*$", re.MULTILINE)
+
+
+def renew(written: str, sections: Iterable[Section], behaviour: str, note: str) -> str:
+    """Return a page with some sections replaced, its counts taken from all tables, and a note on what was
+    renewed."""
+    preface, *blocks = written.split("\n## ")
+    titles = [block.split("\n", 1)[0] for block in blocks]
+    for section in sections:
+        if section.title not in titles:
+            raise UserError(
+                f"the page has no section {section.title!r}; run `python -m validation` as a whole"
+            )
+        blocks[titles.index(section.title)] = page([section], "").removeprefix("\n## ")
+    rows = [row.split(" | ") for block in blocks for row in ROW.findall(block)]
+    preface = TALLY.sub(_tally_of_rows(rows), preface, count=1)
+    apart = [f"{row[0]} ({row[1]})" for row in rows if row[8].rstrip(" |") == "APART"]
+    preface = APART.sub(f"Apart: {'; '.join(apart)}." if apart else "No row is apart.", preface, count=1)
+    what = note.rpartition(": ")[2]
+    preface = "\n".join(line for line in preface.split("\n") if line.rpartition(": ")[2] != what)
+    preface = BEHAVIOUR.sub(f"Behaviour of our side: {behaviour}.\n{note}", preface, count=1)
+    return "\n## ".join([preface, *blocks])
+
+
+def _tally_of_rows(rows: list[list[str]]) -> str:
+    """Return the counts of verdicts of written rows, as `tally` does of checks."""
+    found = [row[8].rstrip(" |") for row in rows]
+    told = ", ".join(
+        f"{found.count(word)} {text}"
+        for word, text in (("agrees", f"of {len(rows)} agree"), ("open", "stay open"), ("APART", "are apart"))
+        if word in found
+    )
+    judged = [row[6] for row in rows if row[6]]
+    differ = judged.count("differs")
+    return f"{told}; {differ} of {len(judged)} differ significantly, where chance alone gives one in twenty."

@@ -59,6 +59,26 @@ def test_in_ns2_neighbours_are_asked_in_each_round_and_waits_grow_fourfold():
     assert waits == pytest.approx([2, 8, 10], abs=0.06)
 
 
+def test_in_ns2_one_check_of_the_buffer_asks_everyone_for_all_destinations_at_once():
+    mesh = Mesh.line(2, dsr(**NS2 | {"request_jitter": 0}))
+    for destination in range(7, 17):
+        send(mesh, 0, destination, sequence=destination)
+    mesh.run(for_=1)
+    everyone = [sent for sent in asked(mesh, 0) if sent.message.ttl == 16]
+    assert {sent.message.target for sent in everyone} == set(range(7, 17))
+    assert len({sent.time for sent in everyone}) == 1
+
+
+def test_in_ns2_a_search_that_begins_later_is_checked_in_time():
+    mesh = Mesh.line(2, dsr(**NS2 | {"request_jitter": 0}))
+    send(mesh, 0, 7)
+    mesh.run(for_=4)  # the next check for 7 is 10 s after its start
+    send(mesh, 0, 8, sequence=2)
+    mesh.run(for_=1)
+    first, second = (sent for sent in asked(mesh, 0) if sent.message.target == 8)
+    assert second.time - first.time == pytest.approx(0.0525, abs=0.0226)
+
+
 def test_a_packet_carries_its_whole_way_and_counts_its_bytes():
     mesh = Mesh.line(5, dsr())
     send(mesh, 0, 4)

@@ -14,7 +14,7 @@ TICK = 1e-6
 class SearchState:
     """The state of the search for one target."""
 
-    __slots__ = ("began", "count", "everyone", "salvage", "timer")
+    __slots__ = ("began", "count", "due", "everyone", "salvage", "timer")
 
     def __init__(self) -> None:
         self.began = -1e9
@@ -25,6 +25,8 @@ class SearchState:
         self.salvage = False
         "Whether only messages of other nodes wait for the route."
         self.timer: Timer | None = None
+        self.due: float | None = None
+        "Time from which the next check of the buffer continues the search [s], with `buffer_check`."
 
 
 class RouteSearches:
@@ -44,6 +46,9 @@ class RouteSearches:
         self._request = request
         self._waited_for = waited_for
         self._give_up = give_up
+        self._check: Timer | None = None
+        self._check_at = 0.0
+        "Time of the next check of the buffer [s]."
 
     def ask(self, target: NodeId, *, salvage: bool = False) -> None:
         """Start a search unless one is in progress; for salvage, ask only the neighbours, once."""
@@ -54,7 +59,7 @@ class RouteSearches:
             search = self.rounds[target] = SearchState()
             search.salvage = salvage
         search.salvage &= salvage
-        if search.timer is None:
+        if search.timer is None and search.due is None:
             if salvage and self.parameters.buffer_check:
                 self._come_back(target, search, 0.0)
             else:
@@ -101,9 +106,39 @@ class RouteSearches:
         return min(p.request_period * float(p.request_backoff) ** min(rounds, 16), p.longest_wait)
 
     def _come_back(self, target: NodeId, search: SearchState, wait: float) -> None:
+        wait = max(wait, 0.0)
         if self.parameters.buffer_check:
-            wait += 1.5 * self.parameters.buffer_check * self.host.random.random()
-        search.timer = self.host.call_later(max(wait, 0.0), self._wake, target)
+            search.due = self.host.now() + wait
+            self._schedule_check(search.due)
+        else:
+            search.timer = self.host.call_later(wait, self._wake, target)
+
+    def _schedule_check(self, due: float) -> None:
+        """Schedule the check of the buffer that continues the searches due at `due` [s].
+
+        In ns-2 one timer checks the whole buffer, so that a node sends the requests of all searches that are
+        due within the same instant, and most of their receivers ignore all but the latest ids.
+        """
+        check = self.parameters.buffer_check
+        if self._check is not None:
+            if self._check_at <= due + 2 * check:
+                return
+            self._check.cancel()
+        wait = due - self.host.now() + 1.5 * check * self.host.random.random()
+        self._check_at = self.host.now() + wait
+        self._check = self.host.call_later(wait, self._check_buffer)
+
+    def _check_buffer(self) -> None:
+        """Continue all searches that are due."""
+        self._check = None
+        now = self.host.now()
+        for target, search in list(self.rounds.items()):
+            if search.due is not None and search.due <= now:
+                search.due = None
+                self._wake(target)
+        waiting = [search.due for search in self.rounds.values() if search.due is not None]
+        if waiting:
+            self._schedule_check(max(min(waiting), now + self.parameters.buffer_check))
 
     def _wake(self, target: NodeId) -> None:
         search = self.rounds.get(target)

@@ -1,6 +1,8 @@
 """`python -m validation.clone_beside [FOLDER]`: section III's formulas beside a campaign like `zhang`.
 
 k, alpha and p are the campaign's means over seeds; the formulas are for one content, and for all of them.
+Ratios (I) to (III) are of CLONE's overhead to the traditional one, for one content; (II) has 1 - alpha as
+printed, and alpha as in (3). Beside them is the ratio measured against the protocol without communities.
 Hop counts are of the first seed's run at each point: shortest ways in the graph of who is within range, at
 moments from the warm-up to the end, from nodes to providers and from members to the principals that they
 named.
@@ -35,6 +37,11 @@ COLUMNS = (
     "formula",
     "all contents",
     "with hops",
+    "measured",
+    "(I)",
+    "(II)",
+    "(II), alpha",
+    "(III)",
     "measured",
     "delay: formula",
     "measured",
@@ -96,6 +103,12 @@ def put_beside(folder: str) -> Table:
         table.add_column(column, justify="right" if column in COLUMNS else "left")
     for (sweep, point, protocol), (_, run) in first.items():
         known = {name: means.get((sweep, point, protocol, name)) for name in MEASURED}
+        flat = [
+            means.get((sweep, point, other, "overhead_weighted"))
+            for other in campaign.protocols
+            if means.get((sweep, point, other, "communities")) is None
+        ]
+        known["traditional"] = next((each for each in flat if each), None)
         facts = read_run(str(store.folder), run)
         told = ", ".join(
             f"{key.rsplit('.', 1)[1]} {value}" for key, value in json.loads(point).items() if "." in key
@@ -129,6 +142,13 @@ def _cells(facts: Facts, known: dict[str, float | None], gamma: float) -> tuple[
             clone_delay(hit, seen.hit, 0.0, 1.0) if delegated else basic_delay(hit, seen.hit, 0.0, publish)
         )
     spent = (known["overhead_weighted"] or 0.0) / (run.duration - run.warmup)
+    ratios: tuple[float, ...] = ()
+    if k is not None:
+        meant = replace(model, fetched_share="unserved")
+        limits = (model.ratio_many_nodes(), model.ratio_large_events(), meant.ratio_large_events())
+        ratios = (*limits, model.ratio())
+    flat = known.get("traditional")
+    beside = "" if k is None or not flat else f"{(known['overhead_weighted'] or 0.0) / flat:.2f}"
     return (
         "" if k is None else f"{k:.1f}",
         "" if k is None else f"{1 - hit:.2f}",
@@ -136,6 +156,8 @@ def _cells(facts: Facts, known: dict[str, float | None], gamma: float) -> tuple[
         "" if seen.near is None else f"{seen.near:.1f}",
         *(f"{formula:.0f}" for formula in formulas),
         f"{spent:.0f}",
+        *([f"{each:.2f}" for each in ratios] or [""] * 4),
+        beside,
         f"{delay:.2f}",
         f"{known['response_delay'] or float('nan'):.2f}",
     )

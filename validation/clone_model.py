@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, sqrt
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,9 @@ class Model:
     "Mean hops from a principal to a provider, where they were measured."
     near: float | None = None
     "Mean hops from a member to its principal, where they were measured."
+    fetched_share: Literal["printed", "unserved"] = "printed"
+    """Share of the subscriptions that fetch content from a provider in (4) and (II): 1 - alpha as printed, or
+    alpha, the share that cannot be served locally, as in (3)."""
 
     @property
     def across(self) -> float:
@@ -66,9 +70,14 @@ class Model:
         inter = self.unserved / self.subscribe * self.communities / 2 * self.across
         return (inter + self.within / self.subscribe) * self.subscription_size
 
+    @property
+    def fetches(self) -> float:
+        """Share of the subscriptions for which (4) sends content from a provider to a principal."""
+        return 1 - self.unserved if self.fetched_share == "printed" else self.unserved
+
     def publishing(self) -> float:
         """Expression (4)."""
-        rate = self.contents / self.publish + (1 - self.unserved) / self.subscribe
+        rate = self.contents / self.publish + self.fetches / self.subscribe
         inter = rate * self.communities / 2 * self.across
         return (inter + self.within / self.subscribe) * self.publication_size
 
@@ -78,8 +87,24 @@ class Model:
 
     def traditional(self) -> float:
         """Expression (5)."""
-        both = self.contents * self.publication_size / self.publish + self.subscription_size / self.subscribe
-        return self.advertising() + both * self.nodes / 2 * self.across
+        return self.advertising() + self._traditional_rate() * self.nodes / 2 * self.across
+
+    def ratio_many_nodes(self) -> float:
+        """Expression (I): CLONE's overhead over the traditional one, for many more nodes than communities.
+
+        The divisor is printed with T_P for both terms; (5) has T_S for subscriptions, so does this one.
+        """
+        both = (self.subscription_size + self.publication_size) / self.subscribe
+        return both / (self.communities * sqrt(self.communities)) / self._traditional_rate()
+
+    def ratio_large_events(self) -> float:
+        """Expression (II): the same for publications much larger than other messages."""
+        k, n = self.communities, self.nodes
+        rate = self.contents / self.publish + self.fetches / self.subscribe
+        return (rate * k + n / (k * sqrt(k) * self.subscribe)) / (self.contents / self.publish * n)
+
+    def _traditional_rate(self) -> float:
+        return self.contents * self.publication_size / self.publish + self.subscription_size / self.subscribe
 
     def ratio(self) -> float:
         """Expression (III): CLONE's overhead over the traditional one, for many nodes and large events."""

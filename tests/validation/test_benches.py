@@ -4,6 +4,7 @@ import pkgutil
 import subprocess
 import sys
 from importlib import import_module
+from random import Random
 
 import pytest
 
@@ -77,3 +78,23 @@ def test_a_run_of_the_scale_bench_has_phases_and_the_load_of_all_sizes(tmp_path)
     found = measure(60, "static", 2)
     assert found["sent"] > 30 and found["delivered"] > 30 and found["memory"] > 1 << 20
     assert min(found[phase] for phase in ("set-up", "simulation", "facts", "metrics")) >= 0
+
+
+@pytest.mark.parametrize("fanout", [2, 3, 8, 40])
+def test_a_hierarchy_of_summaries_admits_what_its_lowest_level_admits(fanout):
+    from bench.summary_hierarchy import SummaryHierarchy, quotes
+    from roamcast.content.summary import EventDigest, Summary
+
+    filters, events = quotes(Random(3), 40, 150)
+    leaves = [Summary.of(filters[n : n + 2]) for n in range(0, 40, 2)]
+    tree = SummaryHierarchy(leaves, fanout)
+    fewer = 0
+    for digest in map(EventDigest.of, events):
+        flat = [place for place, summary in enumerate(leaves) if summary.admits(digest)]
+        found, compared = tree.admitting(digest)
+        assert found == flat
+        assert set(flat) <= set(tree.brokers_by_top(digest))
+        fewer += compared < len(leaves)
+    assert len(tree.levels[-1]) <= fanout
+    if 2 < fanout < 20:
+        assert fewer > 0

@@ -70,3 +70,20 @@ def test_runs_without_requests_are_refused_in_words():
     facts = roamcast.run("shopping", "flooding", 1, ('duration="2 s"', 'warmup="0 s"', 'quiet="0 s"')).facts
     with pytest.raises(UserError, match="the runs of shopping have no requests"):
         _cells(facts, {}, 10.0)
+
+
+def test_expressions_one_and_two_are_limits_of_the_overheads():
+    many = Model(1e10, 20, 0.5, construction_size=1e-6, advert_size=1e-6)
+    assert isclose(many.clone() / many.traditional(), many.ratio_many_nodes(), rel_tol=0.01)
+    small = {"construction_size": 1e-9, "advert_size": 1e-9, "subscription_size": 1e-9}
+    for share in ("printed", "unserved"):
+        large = Model(400, 20, 0.3, fetched_share=share, **small)
+        assert isclose(large.clone() / large.traditional(), large.ratio_large_events(), rel_tol=0.01)
+
+
+def test_the_extreme_cases_of_expression_two_hold_with_one_minus_alpha_and_not_with_alpha():
+    every_node, one = Model(10_000, 10_000, 1.0), Model(10_000, 1, 0.5)
+    assert isclose(every_node.ratio_large_events(), 1.0, rel_tol=0.01)  # CLONE becomes the traditional CBR
+    assert isclose(one.ratio_large_events(), 10 / 7, rel_tol=0.01)  # one community: T_P / T_S
+    meant = Model(10_000, 10_000, 1.0, fetched_share="unserved")
+    assert isclose(meant.ratio_large_events(), 1 + 10 / 7, rel_tol=0.01)

@@ -124,3 +124,13 @@ def test_rows_are_gathered_to_batches_of_a_size_with_a_rest():
 )
 def test_what_is_small_goes_to_everyone_up_to_its_bound(filters, events, way):
     assert choose_broadcast_side(filters, events) is way
+
+
+@pytest.mark.parametrize("times", [1, 2], ids=["seldom repeated", "repeated"])
+def test_the_pairs_do_not_depend_on_how_many_parsed_filters_are_kept(load, monkeypatch, times):
+    filters, events, told = load
+    monkeypatch.setattr(match_join, "_REMEMBERED", 8)
+    found = ways([text for text in filters for _ in range(times)], events, pairs=True)
+    for rows in found.values():
+        pairs = sorted((row["event"], row["filter"]) for row in rows)
+        assert pairs == sorted((e, times * k + again) for e, k in told for again in range(times))

@@ -35,7 +35,11 @@ PER_INDEX = 500_000
 "Approximate number of filters in one index (180 MB)."
 
 _REMEMBERED = 4096
-"Number of parsed filters that are kept, because equal filters are frequent."
+"Number of parsed filters that are kept, because equal filters may be frequent."
+
+_REPEATED = 0.2
+"""Minimum number of repeated filters per parsed one; below it none are kept, since keeping them takes an
+eighth of the time of parsing and indexing."""
 
 
 _ALLOCATIONS = 1_000_000
@@ -232,25 +236,40 @@ class _Index:
         self.types = types
         self.index: MatchIndex[int] = MatchIndex()
         self.bad: list[_Row] = []
-        self._read: dict[Any, Filter] = {}
+        self._read: dict[Any, Filter] | None = {}
+        "Parsed filters; None if filters are seldom repeated."
+        self._repeated = 0
+        "Number of filters found in `_read` since it was empty."
 
     def add(self, filters: Iterable[tuple[int, Any]]) -> None:
-        """Index filters; equal filters are parsed once."""
+        """Index filters; equal filters are parsed once, unless they are rare."""
         with _rare_collection():
             self._add(filters)
 
     def _add(self, filters: Iterable[tuple[int, Any]]) -> None:
         for id, body in filters:
-            wanted = self._read.get(body)
+            wanted = None if self._read is None else self._read.get(body)
             if wanted is None:
-                if len(self._read) == _REMEMBERED:
-                    self._read.clear()
                 try:
-                    wanted = self._read[body] = read_filter(body, self.types)
+                    wanted = read_filter(body, self.types)
                 except ContentError as error:
                     self.bad.append((None, id, None, str(error)[:300]))
                     continue
+                if self._read is not None:
+                    self._remember(body, wanted)
+            else:
+                self._repeated += 1
             self.index.add(id, wanted)
+
+    def _remember(self, body: Any, wanted: Filter) -> None:
+        assert self._read is not None
+        if len(self._read) == _REMEMBERED:
+            if self._repeated < _REPEATED * _REMEMBERED:
+                self._read = None
+                return
+            self._read.clear()
+            self._repeated = 0
+        self._read[body] = wanted
 
     def results(self, events: Iterable[tuple[int, Any]], pairs: bool) -> Iterator[_Row]:
         """Yield the rows of events, then those of filters and events that cannot be parsed."""

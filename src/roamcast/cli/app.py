@@ -39,6 +39,7 @@ COMMANDS: dict[str, Command] = {
     "map": Command("roamcast.cli.map", "Draw a map of a scenario: nodes, zones, publishers, movement."),
     "check": Command("roamcast.cli.check", "Check scenario and campaign files without running them."),
     "compare": Command("roamcast.cli.compare", "Compare protocols in one scenario on common seeds."),
+    "league": Command("roamcast.cli.league", "Run every protocol in every world and rank them."),
     "studio": Command("roamcast.cli.studio", "Edit, compare, replay and query in the browser, locally."),
     "campaign": Command("roamcast.cli.campaign", "Run, watch and report a campaign; maintain its folder."),
     "lake": Command("roamcast.cli.lake", "Check, register, migrate and prune the tables of a campaign."),

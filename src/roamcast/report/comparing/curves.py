@@ -156,17 +156,21 @@ def common_delay_rows(curves: ComparisonCurves) -> Iterable[tuple[tuple[str, str
         for protocol in dict.fromkeys(run.protocol for run in place.runs):
             delays = sorted(run.delay for run in place.of(protocol) if run.delay is not None)
             if delays:
-                yield (place.sweep, place.point, protocol, DELAY_COMMON.name), _sum_up(delays)
+                yield (
+                    (place.sweep, place.point, protocol, DELAY_COMMON.name),
+                    summarise_values(delays, DELAY_COMMON.scale),
+                )
 
 
-def _sum_up(values: list[float]) -> Row:
+def summarise_values(values: list[float], scale: str) -> Row:
+    """Return a row as in the table `summary` for sorted `values`, one a seed; `scale` as of a metric."""
     count, mean = len(values), fmean(values)
     deviation = stdev(values) if count > 1 else None
     row: dict[str, Any] = {"count": count, "mean": mean, "deviation": deviation, "trials": None}
     row |= {"least": values[0], "most": values[-1], "lower": None, "upper": None, "half": None}
     if deviation is not None:
         numbers = (np.array([each], np.float64) for each in (mean, deviation, count, np.nan))
-        lower, upper = (float(end[0]) for end in interval(np.array([DELAY_COMMON.scale]), *numbers))
+        lower, upper = (float(end[0]) for end in interval(np.array([scale]), *numbers))
         row |= {"lower": lower, "upper": upper, "half": (upper - lower) / 2}
     return row
 

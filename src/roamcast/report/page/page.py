@@ -39,11 +39,16 @@ def make_page(result: CampaignResult, ground: MapData | None = None, *, follow: 
         "" if follow else make_downloads(result),
         make_appendix(result),
     ]
+    return make_document(campaign.title, parts, again)
+
+
+def make_document(title: str, parts: list[str], more: str = "") -> str:
+    """Return an HTML document with these parts in the style of the reports; `more` stands in its head."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'{again}<meta http-equiv="Content-Security-Policy" content="{_NO_NETWORK}">'
-        f"<title>{escape(campaign.title)}</title><style>{STYLE}</style></head>\n<body><main>\n"
+        f'{more}<meta http-equiv="Content-Security-Policy" content="{_NO_NETWORK}">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body><main>\n"
         + "\n".join(part for part in parts if part)
         + "\n</main></body></html>\n"
     )

@@ -97,6 +97,12 @@ inline MacParameters mac_parameters(nb::dict o) {
     p.newest_first = nb::cast<bool>(o["newest_first"]);
     p.queue_per_class = nb::cast<bool>(o["queue_per_class"]);
     p.arp = nb::cast<bool>(o["arp"]);
+    if (o.contains("lora")) {
+        const auto lora = nb::cast<nb::dict>(o["lora"]);
+        p.lora = LoraParameters{nb::cast<int>(lora["spreading_factor"]), number(lora, "bandwidth"),
+                                nb::cast<int>(lora["coding"]), nb::cast<int>(lora["preamble"]),
+                                nb::cast<bool>(lora["listen"]), number(lora, "duty_cycle")};
+    }
     if (o.contains("ofdm")) {
         const auto ofdm = nb::cast<nb::dict>(o["ofdm"]);
         p.ofdm = OfdmParameters{from_seconds(number(ofdm, "symbol")), ofdm_mode(ofdm["unicast"]), ofdm_mode(ofdm["basic"])};

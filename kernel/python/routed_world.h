@@ -336,6 +336,7 @@ public:
             out["unresolved"] = c.unresolved;
         }
         if (world_.by_sinr()) out["bit_errors"] = c.fate[static_cast<std::size_t>(ReceptionOutcome::BitErrors)];
+        if (world_.is_lora()) out["duty_cycle"] = c.duty_cycle;
         if (c.too_large > 0) out["too_large"] = c.too_large;
         return out;
     }

@@ -21,7 +21,7 @@ public:
     Crowd(std::uint64_t seed, std::uint32_t rts_threshold)
         : random_(seed, Purpose::Backoff, 1'000'000),
           arp_(seed % 2 == 0),
-          world_(RadioParameters{}, channel(seed), mac(rts_threshold, arp_, by_sinr(seed)), seed, *this) {
+          world_(RadioParameters{}, channel(seed), mac(rts_threshold, arp_, seed), seed, *this) {
         Mobility& mobility = world_.mobility();
         for (int i = 0; i < 20; ++i) mobility.add_static({random_.uniform(0, 1500), random_.uniform(0, 1500)});
         for (int i = 0; i < 20; ++i) mobility.add_waypoint({{0, 0, 1500, 1500}, 1, 40, i % 2 * 3.0, i % 3 > 0});
@@ -108,15 +108,16 @@ public:
     bool interrupted() override { return false; }
 
 private:
-    static MacParameters mac(std::uint32_t rts_threshold, bool arp, bool ofdm) {
+    static MacParameters mac(std::uint32_t rts_threshold, bool arp, std::uint64_t seed) {
         MacParameters parameters;
-        if (ofdm) parameters.ofdm = OfdmParameters{24'000'000, {}, {}};  // ps: slow enough for queues to fill
+        if (seed == 7) parameters.lora = LoraParameters{7, 500e3, 1, 8, rts_threshold > 0, 0.5};
+        if (by_sinr(seed)) parameters.ofdm = OfdmParameters{24'000'000, {}, {}};  // ps: slow enough for queues to fill
         parameters.rts_threshold = rts_threshold;
         parameters.arp = arp;
         return parameters;
     }
 
-    // Of six seeds, two have the plain radio, two shadowing or fading, and two reception by SINR.
+    // Of seven seeds, two have the plain radio, two shadowing or fading, two reception by SINR, and the last is LoRa.
     static std::optional<ChannelParameters> channel(std::uint64_t seed) {
         if (seed % 3 == 0) return std::nullopt;
         ChannelParameters parameters;
@@ -173,7 +174,7 @@ private:
 
 int main() {
     int passed = 0;
-    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 7; ++seed) {
         for (const std::uint32_t threshold : {0U, 300U, 5000U}) {
             Crowd crowd(seed, threshold);
             crowd.play(12);

@@ -13,6 +13,7 @@ namespace {
 constexpr Time plcp = 192'000'000;         // preamble and PLCP header, at 1 Mb/s
 constexpr Time longest_way = 2'000'000;    // that a timeout allows for, each way
 constexpr std::uint32_t data_bytes = 34;   // MAC header with four addresses, and FCS
+constexpr std::uint32_t lora_bytes = 8;    // addresses, sequence number and type in a LoRa payload
 constexpr std::uint32_t plcp_bytes = 24;   // ns-2 counts them where it compares sizes
 constexpr std::uint32_t rts_bytes = 20;
 constexpr std::uint32_t answer_bytes = 14; // CTS and ACK
@@ -20,6 +21,7 @@ constexpr std::uint32_t answer_bytes = 14; // CTS and ACK
 }  // namespace
 
 Time World::airtime(std::uint32_t bytes, double rate) const {
+    if (mac_.lora) return mac_.lora->airtime(bytes);
     if (mac_.ofdm) return mac_.ofdm->airtime(bytes, rate);
     return plcp + static_cast<Time>(std::llround(static_cast<double>(bytes) * 8 * ticks_per_second / rate));
 }
@@ -97,8 +99,9 @@ void World::enqueue(NodeId node, const Packet& parcel) {
 }
 
 void World::lose_to_full_queue(NodeId node, const Packet& parcel) {
-    ++counters_.queue_full;
-    record_unsent(node, parcel, Loss::QueueFull);
+    const bool duty_cycle = held_by_duty_cycle(node);
+    ++(duty_cycle ? counters_.duty_cycle : counters_.queue_full);
+    record_unsent(node, parcel, duty_cycle ? Loss::DutyCycle : Loss::QueueFull);
     let_go(parcel);
 }
 
@@ -110,7 +113,7 @@ void World::serve(NodeId node, const Packet& parcel) {
     Station& station = stations_[node];
     station.serving = true;
     station.data = Frame{FrameType::Data, node, parcel.to, ++station.sequence, 0, 0, parcel};
-    const std::uint32_t bytes = network_bytes(parcel) + data_bytes;
+    const std::uint32_t bytes = network_bytes(parcel) + (mac_.lora ? lora_bytes : data_bytes);
     if (parcel.to == everyone) {
         station.data.airtime = airtime(bytes, mac_.basic_rate);
     } else {
@@ -121,6 +124,7 @@ void World::serve(NodeId node, const Packet& parcel) {
     station.data_airtime = 0;
     station.data_first = -1;
     station.attempts = 0;
+    if (mac_.lora) return aloha_serve(node);
     // With an answer due, the backoff begins when the answer is sent.
     if (!backoffs_[node].active && station.answer == PendingResponse::None) start_backoff(node);
 }
@@ -244,7 +248,7 @@ void World::send_data(NodeId node) {
     ++station.attempts;
     ears_[node].doing = DcfState::AwaitingAck;
     Time window = station.data.airtime;
-    if (station.data.to != everyone) window += longest_way + mac_.sifs + ack_airtime_ + longest_way;
+    if (station.data.to != everyone && !mac_.lora) window += longest_way + mac_.sifs + ack_airtime_ + longest_way;
     station.response_order = agenda_.enter(now_ + window, EventKind::ResponseWindow, node);
     transmit(node, station.data);
 }
@@ -285,6 +289,7 @@ void World::backoff_over(NodeId node) {
 }
 
 void World::response_window_over(NodeId node) {
+    if (mac_.lora) return aloha_sent(node);
     Station& station = stations_[node];
     switch (ears_[node].doing) {
         case DcfState::AwaitingCts: retry(node, true); break;
@@ -365,6 +370,7 @@ void World::frame_heard(NodeId node, FrameOnAir& flight, std::size_t index) {
         }
         return;
     }
+    if (mac_.lora) return hand_up(node, flight, index);  // nothing is acknowledged, so nothing is repeated
     Station& station = stations_[node];
     Receiver& ear = ears_[node];
     switch (frame.type) {

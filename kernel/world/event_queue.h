@@ -19,6 +19,7 @@ enum class EventKind : std::uint32_t {
     ResponseWindow,  // of a station: own frame sent, or its answer overdue
     SifsOver,        // of a station that answers
     Timer,           // of a router
+    AlohaDue,        // of a station: a message may be sent, if the medium is not sensed
 };
 
 struct QueuedEvent {

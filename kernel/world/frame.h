@@ -53,7 +53,7 @@ enum class ReceptionOutcome : std::uint8_t {
 constexpr std::size_t fates = 7;
 
 // Why the link gave up on a parcel.
-enum class Loss : std::uint8_t { QueueFull, RetryLimit, RadioOff, Unresolved, TooLarge };
+enum class Loss : std::uint8_t { QueueFull, RetryLimit, RadioOff, Unresolved, TooLarge, DutyCycle };
 
 struct Counters {
     std::array<std::uint64_t, 4> frames{};  // sent, by FrameType
@@ -67,6 +67,7 @@ struct Counters {
     std::uint64_t arp_queries = 0;
     std::uint64_t arp_replies = 0;
     std::uint64_t unresolved = 0;  // parcels given up because a neighbour's address was not known
+    std::uint64_t duty_cycle = 0;  // parcels that a full queue lost while the duty cycle forbade to send
     std::uint64_t too_large = 0;   // parcels that do not fit into a frame
     std::uint64_t events_processed = 0;  // entries of the agenda handled
 };

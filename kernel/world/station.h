@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "channel/lora.h"
 #include "channel/ofdm.h"
 #include "world/frame.h"
 #include "world/random.h"
@@ -30,6 +31,7 @@ struct MacParameters {
     bool newest_first = false;         // and of these the latest, as in ns-2, or in order
     bool queue_per_class = false;      // messages that go first and the others have a queue each
     std::optional<OfdmParameters> ofdm;  // duration of frames; that of DSSS if absent
+    std::optional<LoraParameters> lora;  // a LoRa radio instead of 802.11
     bool arp = false;                  // addresses of neighbours are asked for, as in ns-2
 };
 

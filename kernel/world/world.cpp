@@ -11,6 +11,7 @@ void World::start() {
     on_since_.resize(nodes, 0);
     addresses_.resize(mac_.arp ? nodes : 0);
     if (sinr_) sinr_->receivers.resize(nodes);
+    if (mac_.lora) may_send_.resize(nodes, 0);
     for (NodeId node = 0; node < nodes; ++node) {
         stations_[node].random = Random(seed_, Purpose::Backoff, node);
         stations_[node].window = mac_.cw_min;
@@ -72,6 +73,9 @@ void World::handle(const QueuedEvent& entry) {
             break;
         case EventKind::SifsOver:
             if (stations_[subject].sifs_order == entry.order) sifs_over(subject);
+            break;
+        case EventKind::AlohaDue:
+            if (stations_[subject].response_order == entry.order) aloha_due(subject);
             break;
         case EventKind::Timer: owner_.timer(subject, entry.order); break;
     }

@@ -67,6 +67,7 @@ public:
     std::size_t size() const { return stations_.size(); }
     SpatialIndex& surroundings() { return surroundings_; }
     const Radio& radio() const { return radio_; }
+    bool is_lora() const { return mac_.lora.has_value(); }
     bool by_sinr() const { return sinr_.has_value(); }  // frames may be lost to bit errors
 
 private:
@@ -158,6 +159,12 @@ private:
     static Time whole_micros(Time time);
     Time airtime(std::uint32_t bytes, double rate) const;
 
+    // Access of LoRa radios (aloha.cpp).
+    void aloha_serve(NodeId node);
+    void aloha_due(NodeId node);
+    void aloha_sent(NodeId node);
+    bool held_by_duty_cycle(NodeId node) const;
+
     // Address resolution (arp.cpp).
     bool resolve(NodeId node, const Packet& parcel);
     void arp_heard(NodeId node, NodeId from, const Packet& parcel);
@@ -196,6 +203,7 @@ private:
     std::vector<Backoff> backoffs_;
     std::vector<Station> stations_;
     std::vector<char> promiscuous_;
+    std::vector<Time> may_send_;  // of LoRa radios: when the duty cycle allows the next frame
     std::vector<Time> on_since_;  // when a node's radio was switched on; `never`: it is off
     std::vector<std::unique_ptr<FrameOnAir>> flights_;
     std::vector<std::uint32_t> free_flights_;

@@ -106,8 +106,11 @@ def airtime_per_delivery(of: MetricInput) -> Value:
 
 @COST.metric("Energy", unit="J", better="less")
 def energy(of: MetricInput) -> Value:
-    """energy of all frames by Feeney's linear model; the number of receivers of a frame is the mean number of
-    neighbours"""
+    """energy of all frames by Feeney's linear model, or by the powers of a LoRa radio; the number of
+    receivers of a frame is the mean number of neighbours"""
+    if of.setting.powers is not None and of.neighbours is not None:
+        sending, receiving = of.setting.powers
+        return of.transmissions.airtime * (sending + of.neighbours * receiving)
     if of.neighbours is None or of.setting.header is None:
         return None
     return _spend(of.transmissions, of.neighbours, of.setting.header, of.constants.energy)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +52,14 @@ class RunSettings(NamedTuple):
     "Size of the headers below the router [B]; None if unknown."
     beacons: frozenset[str] = frozenset()
     "Kinds of messages whose role is BEACON."
+    powers: tuple[float, float] | None = None
+    "Power of a LoRa radio that sends, and of one that receives [W]; None for 802.11."
+
+
+def lora_powers(scenario: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the powers of sending and receiving in a resolved scenario [W]; None without a LoRa radio."""
+    lora = scenario.get("radio", {}).get("lora")
+    return None if lora is None else (lora["send_power"], lora["receive_power"])
 
 
 def beacons_among(roles: Mapping[str, str]) -> frozenset[str]:

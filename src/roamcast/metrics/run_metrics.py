@@ -11,7 +11,7 @@ import pyarrow as pa
 from roamcast.facts.folder import FactsFolder
 from roamcast.facts.tables import Facts, RunManifest
 from roamcast.metrics.declarations import evaluate
-from roamcast.metrics.metric_input import MetricInput, RunSettings, beacons_among
+from roamcast.metrics.metric_input import MetricInput, RunSettings, beacons_among, lora_powers
 from roamcast.routing.router import Category
 
 
@@ -102,7 +102,9 @@ def setting_of(run: RunManifest) -> RunSettings:
     """Return the settings of a run from its manifest."""
     header = run.resolved.get("mac", {}).get("network_header")
     roles = {name: kind.role for name, kind in run.kinds.items()}
-    return RunSettings(run.nodes, run.warmup, run.range, header, beacons_among(roles))
+    return RunSettings(
+        run.nodes, run.warmup, run.range, header, beacons_among(roles), lora_powers(run.resolved)
+    )
 
 
 class _InMemory:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from roamcast.errors import UserError
 from roamcast.scenario.model import EVERYONE, Rectangle
 from roamcast.scenario.radio.buildings import invalid
+from roamcast.scenario.radio.complete import LORA_HEADER, LORA_PAYLOAD
 from roamcast.scenario.radio.ofdm import STANDARDS
 from roamcast.scenario.workload import Documents
 
@@ -114,6 +115,12 @@ def _frames(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 def _rates(scenario: Scenario) -> Iterator[tuple[str, str]]:
     radio, mac = scenario.radio, scenario.mac
+    if radio.lora is not None:
+        if mac.arp:
+            yield "mac.arp", "a LoRa radio has no address resolution; remove it"
+        if mac.max_message + mac.network_header + LORA_HEADER > LORA_PAYLOAD:
+            most = LORA_PAYLOAD - LORA_HEADER - mac.network_header
+            yield "mac.max_message", f"a LoRa frame carries a message of at most {most} B"
     if radio.standard is None:
         return
     standard = STANDARDS[radio.standard]

@@ -117,6 +117,16 @@ def _radio(radio: Radio, area: Area) -> dict[str, Any]:
 def _mac(mac: Mac, radio: Radio) -> dict[str, Any]:
     first = sum(1 << Category[name.upper()] for name in mac.priority)
     parameters = mac.model_dump() | {"priority": first}
+    if radio.lora is not None:
+        lora = radio.lora
+        parameters["lora"] = {
+            "spreading_factor": lora.spreading_factor,
+            "bandwidth": lora.bandwidth,
+            "coding": int(lora.code[-1]) - 4,
+            "preamble": lora.preamble,
+            "listen": lora.access == "cad",
+            "duty_cycle": lora.duty_cycle,
+        }
     if radio.standard is not None:
         standard = STANDARDS[radio.standard]
         parameters["ofdm"] = {

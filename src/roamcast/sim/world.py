@@ -34,7 +34,7 @@ from roamcast.sim.workload import plan
 LINK_CAUSES = [
     *("received", "collided", "captured", "weak", "deaf", "radio_off", "bit_errors"),
     *[""] * 9,
-    *("queue_full", "retry_limit", "radio_off", "unresolved", "too_large"),
+    *("queue_full", "retry_limit", "radio_off", "unresolved", "too_large", "duty_cycle"),
 ]
 "By kernel code: outcomes of frames, and from 16 on the reasons for which the link dropped a message."
 

@@ -82,6 +82,7 @@ ENDS = {
     "radio_off": Cause.RELAY_OFF,
     "unresolved": Cause.RETRY_LIMIT,
     "too_large": Cause.TOO_LARGE,
+    "duty_cycle": Cause.QUEUE_FULL,
 }
 "Causes of messages that a router or its link layer dropped, by the reason in the facts."
 
@@ -104,6 +105,7 @@ _DESCRIPTIONS = {
     "radio_off": "the radio was off",
     "unresolved": "the neighbour's address was not resolved in time",
     "too_large": "the message was larger than a frame carries",
+    "duty_cycle": "the queue was full while the duty cycle forbade to send",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from roamcast.fingerprint import package_version
 from roamcast.metrics.constants import MetricConstants
 from roamcast.metrics.declarations import METRICS
 from roamcast.metrics.definition import digest_definitions
-from roamcast.metrics.metric_input import RunSettings, beacons_among
+from roamcast.metrics.metric_input import RunSettings, beacons_among, lora_powers
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.measuring.measure import measure
 from roamcast.pipeline.spark.spread import spark_or_local
@@ -36,7 +37,10 @@ class IncrementalMetrics:
         self.store = store
         beacons = {router: beacons_among(roles(router)) for router in {run.router for run in plan.runs}}
         self.settings = {
-            run.id: RunSettings(run.nodes, run.warmup, run.radio_range, run.header, beacons[run.router])
+            run.id: RunSettings(
+                *(run.nodes, run.warmup, run.radio_range, run.header, beacons[run.router]),
+                lora_powers(json.loads(run.scenario)) if '"lora"' in run.scenario else None,
+            )
             for run in plan.runs
         }
         self.constants = constants

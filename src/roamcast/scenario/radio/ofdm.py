@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from roamcast.scenario.radio.settings import BOLTZMANN
+
 _MODULATIONS = {"BPSK": 1, "QPSK": 2, "16-QAM": 4, "64-QAM": 6}
 "Coded bits per subcarrier; the kernel numbers modulations in this order."
 
@@ -71,7 +73,7 @@ class Standard(NamedTuple):
 
     def noise(self, figure: float) -> float:
         """Return the thermal noise at 290 K over the bandwidth, with a noise figure [dB], in W."""
-        return 1.380649e-23 * 290 * self.bandwidth * 10 ** (figure / 10)
+        return BOLTZMANN * 290 * self.bandwidth * 10 ** (figure / 10)
 
 
 def _modes(schemes: tuple[str, ...], subcarriers: int, symbol: float, preamble: float) -> dict[float, Mode]:

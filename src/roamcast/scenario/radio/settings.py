@@ -13,6 +13,9 @@ from roamcast.units import Decibels, DecibelsPerMeter, Hertz, Meters, Watts
 FARTHEST = 1e6
 "Maximum distance at which a frame is sensed [m]: the kernel stores delays in picoseconds as 32-bit integers."
 
+BOLTZMANN = 1.380649e-23
+"J/K"
+
 MOST_SHADOWING = 3.0
 "Shadowing is clipped at this many standard deviations, so that the distance of a signal is bounded."
 
@@ -106,6 +109,33 @@ class Reception(ScenarioSection):
     "Minimum ratio of signal to interference and noise at which the start of a frame is detected."
 
 
+class Lora(ScenarioSection):
+    """A LoRa radio instead of 802.11: slow, far-reaching, without acknowledgements; an SX1276 at 868 MHz."""
+
+    spreading_factor: Annotated[int, Field(strict=True, ge=7, le=12)] = 7
+    bandwidth: Annotated[Hertz, Positive] = 125e3
+    code: Literal["4/5", "4/6", "4/7", "4/8"] = "4/5"
+    "Code rate of the payload."
+    preamble: Annotated[int, Field(strict=True, ge=6, le=65535)] = 8
+    "Symbols of the preamble."
+    access: Literal["aloha", "cad"] = "aloha"
+    "Send at once, or detect activity first and wait for a random time if there is any."
+    duty_cycle: Annotated[float, Field(gt=0, le=1)] = 0.01
+    "Share of the time that a node may send: after a frame of t it is silent for t / `duty_cycle` - t."
+    noise_figure: Annotated[Decibels, NotNegative] = 6.0
+    "Noise of the receiver above thermal noise."
+    send_power: Annotated[Watts, Positive] = 0.145
+    "Power that the radio consumes while it sends; for the metric `energy`."
+    receive_power: Annotated[Watts, Positive] = 0.036
+    "Power that the radio consumes while it receives."
+
+    @property
+    def sensitivity(self) -> float:
+        """Weakest signal that is decoded [W]: thermal noise, noise figure and the ratio of the factor."""
+        ratio = -7.5 - 2.5 * (self.spreading_factor - 7)  # dB, data sheet of the SX1276
+        return BOLTZMANN * 290 * self.bandwidth * 10 ** ((self.noise_figure + ratio) / 10)
+
+
 class Radio(ScenarioSection):
     """The radio; the defaults are those of ns-2 (a 914 MHz WaveLAN card)."""
 
@@ -129,12 +159,16 @@ class Radio(ScenarioSection):
     "Buildings that weaken the signals that pass through them."
     reception: Reception | None = None
     "Reception; by thresholds, with the frames of ns-2, if absent."
+    lora: Lora | None = None
+    "A LoRa radio instead of 802.11, if present."
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Radio:
         if self.propagation != "log-distance" and self.log_distance is not None:
             raise ValueError('log_distance is only valid for propagation = "log-distance"')
-        if self.sinr is None:  # otherwise power and ranges are completed first
+        if self.lora is not None and self.reception is not None:
+            raise ValueError("lora and reception exclude each other: reception is of 802.11")
+        if self.sinr is None and self.lora is None:  # otherwise power and ranges are completed first
             self.check_ranges()
         return self
 
@@ -180,7 +214,7 @@ class Radio(ScenarioSection):
         return {key: value for key, value in plain.items() if key not in _OPTIONS or value}
 
 
-_OPTIONS = {"log_distance", "shadowing", "fading", "obstacles", "reception"}
+_OPTIONS = {"log_distance", "shadowing", "fading", "obstacles", "reception", "lora"}
 "Keys of the radio that facts omit if absent."
 
 

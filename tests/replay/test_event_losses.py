@@ -10,10 +10,15 @@ from roamcast.facts.folder import FactsFolder
 from roamcast.facts.tables import Facts
 from roamcast.replay import recording as module
 from roamcast.replay.losses import explain_losses
+from roamcast.replay.parts.air import Air
+from roamcast.replay.parts.event_losses import EventLosses
+from roamcast.replay.parts.pairs import Pairs
+from roamcast.replay.parts.rows import in_order
 from roamcast.replay.recording import Recording
 from roamcast.routing import catalogue
 from roamcast.scenario.read import load
 from roamcast.sim.run import simulate
+from roamcast.why.trail import Trail
 from tests.replay.conftest import SHOPPING
 
 GROUP = 500
@@ -56,3 +61,19 @@ def test_an_event_explained_alone_has_the_causes_and_stories_of_the_whole_run(ru
         found = {each["node"]: (each["cause"], each["proven"], each["story"]) for each in passage["losses"]}
         assert found == {each.node: (each.cause, each.proven, each.story) for each in expected[publication]}
         assert passage["untold"] == ""
+
+
+def test_the_selected_rows_tell_when_the_last_copy_ended(run):
+    facts = Facts.open(run)
+    source = FactsFolder(run)
+    publications = in_order(facts["publications"], "time", "publication")
+    losses = EventLosses(facts, Air(facts, source), Pairs(facts, publications, source))
+    whole = Trail(Facts.read(run))
+    missed = {}
+    for publication, node in whole.misses():
+        missed.setdefault(publication, []).append(node)
+    ids = publications["publication"].to_pylist()
+    for publication in sorted(missed)[:: max(len(missed) // 12, 1)]:
+        part = losses.select(publications.slice(ids.index(publication), 1), missed[publication])
+        assert part.sent.get(publication) == whole.sent.get(publication)
+        assert part.last_sent(publication) == whole.last_sent(publication)

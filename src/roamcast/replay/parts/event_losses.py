@@ -46,14 +46,19 @@ class EventLosses:
         if not missing:
             return []
         event = publication["publication"][0].as_py()
+        explainer = Explainer(self.select(publication, missing))
+        return [explain_loss(explainer, event, node) for node in missing]
+
+    def select(self, publication: pa.Table, missing: Sequence[int]) -> Trail:
+        """Return the rows that explain why the nodes `missing` did not get the event."""
+        event = publication["publication"][0].as_py()
         tables = {name: schema.empty_table() for name, schema in TABLES.items()}
         tables["publications"] = publication
         trail = Trail(Facts(self._context.run, tables), self._context)  # without rows: for its subscriptions
         tables |= self._select(trail, event, missing)
         if (rows := sum(map(len, tables.values()))) > MOST_ROWS:
             raise FactsError(f"this explanation needs {rows:,} rows; expected at most {MOST_ROWS:,}")
-        explainer = Explainer(Trail(Facts(self._context.run, tables), self._context))
-        return [explain_loss(explainer, event, node) for node in missing]
+        return Trail(Facts(self._context.run, tables), self._context)
 
     def _select(self, trail: Trail, event: int, missing: Sequence[int]) -> dict[str, pa.Table]:
         """Return the rows that `Explainer` looks at for an event and these nodes."""

@@ -17,6 +17,7 @@ LEGEND = {
     "facts": "recorded tables",
     "testing": "mesh, fault tests",
     "sim": "the simulator",
+    "advisor": "predictions",
     "live": "nodes on sockets",
     "metrics": "metrics of runs",
     "why": "causes of losses",

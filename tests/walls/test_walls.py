@@ -26,8 +26,12 @@ MAY_IMPORT = {
     "ingest": {"routing", "scenario", "facts"},
     "lake": {"facts"},
     "campaign": {"routing", "scenario", "metrics"},
+    "advisor": {"content", "routing", "scenario", "sim"},
     "results": {"metrics", "campaign", "lake"},
-    "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim", "lake", "campaign", "results"},
+    "pipeline": {
+        *("content", "routing", "scenario", "facts", "metrics", "sim", "lake", "campaign", "results"),
+        "advisor",
+    },
     "report": {"metrics", "campaign", "results", "lake"},
     "why": {"facts"},
     "replay": {"scenario", "facts", "why"},

@@ -21,13 +21,13 @@ def longest_partition(
     """Return the longest time [s] for which a node has no path over links of `reach` [m] to any target."""
     longest = np.zeros(count, dtype=np.int64)
     now = np.zeros(count, dtype=np.int64)
-    for places in _places(legs, count, np.arange(0.0, duration, STEP)):
+    for places in places_at(legs, count, np.arange(0.0, duration, STEP)):
         now = np.where(_joined(places, sorted(targets), reach), 0, now + 1)
         np.maximum(longest, now, out=longest)
     return float(longest.max()) * STEP
 
 
-def _places(legs: Legs, count: int, times: npt.NDArray[np.float64]) -> Iterator[npt.NDArray[np.float64]]:
+def places_at(legs: Legs, count: int, times: npt.NDArray[np.float64]) -> Iterator[npt.NDArray[np.float64]]:
     """Yield the positions of all nodes [m] at each of the ascending times: node, coordinate."""
     first = np.searchsorted(legs.node, np.arange(count + 1))
     at, last = first[:-1].copy(), first[1:] - 1

@@ -1,0 +1,1 @@
+"""The advisor: predicts what each protocol achieves in a scenario, without simulating it."""

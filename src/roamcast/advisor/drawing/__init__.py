@@ -1,0 +1,1 @@
+"""Random worlds: valid scenarios drawn from declared ranges."""

@@ -188,3 +188,19 @@ def test_a_link_at_the_edge_comes_and_goes_with_fading():
     assert 0.02 < far < 0.4
     # Nakagami fading with a large shape is nearly none.
     assert delivered([(0, 0), (200, 0)], [0], fading=50.0) > 0.97
+
+
+@pytest.mark.parametrize(("head_start", "outcome"), [(-0.0003, "received"), (0.0003, "collided")])
+def test_interference_at_the_start_hides_a_preamble(head_start, outcome):
+    """A ratio of 20.3 dB alone, 19.7 dB beside a distant sender: at a threshold of 20 dB, order decides."""
+    options = {"sinr": {"noise": NOISE, "preamble": 100.0}}
+    world, _, _ = sinr_world([(0.0, 0.0), (97.8, 0.0), (600.0, 0.0)], 1, **options)
+    world.start()
+    hosts = [_kernel.Host(world, node) for node in range(3)]
+    for node, host in enumerate(hosts):
+        world.attach(node, Listener(host))
+    hosts[0].call_later(0.01, hosts[0].broadcast, Note())
+    hosts[2].call_later(0.01 - head_start, hosts[2].broadcast, Note())
+    world.run_until(1.0)
+    assert world.counters()[outcome] == 1
+    world.close()

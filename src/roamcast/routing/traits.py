@@ -32,6 +32,8 @@ class ProtocolTraits(msgspec.Struct, frozen=True, kw_only=True):
     "Whether one incarnation of a router delivers each event at most once."
     ordered: bool = False
     "Whether an application receives each publisher's events in the order of publication."
+    incomplete: str = ""
+    "Why a message may not reach its destination although a path exists; empty if it always does."
     subscription_lease: float | None = None
     """Duration for which other nodes keep a subscription that is not renewed [s]; None: not stored, or no
     expiry."""

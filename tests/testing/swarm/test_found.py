@@ -477,3 +477,19 @@ def test_an_evicted_subscription_returns_with_a_new_version():
         '561042500082,"y":162.87999246744056,"vx":-7.291014465560169,"vy":6.844056404135808,"at":24.0}]}'
     )
     assert judge(history) is None
+
+
+def test_clone_1674539977_promised_and_undisturbed():
+    # greedy forwarding alone: no neighbour of node 2 is nearer to node 0
+    history = read(
+        '{"seed":1674539977,"protocol":"clone","parameters":{"gpsr":{"beacon":2.0,"silence":9.0,"implicit'
+        '":false,"planar":"gabriel","perimeter":false,"restart":false,"hop_limit":32,"neighbours":256,"qu'
+        'eue_limit":64,"queue_timeout":30.0}},"as_bytes":false,"nodes":3,"edges":[[0,1],[1,2]],"healed":['
+        '[0,1],[1,2]],"links":{},"end":29.1,"steps":[{"step":"place","node":2,"x":245.6396695694723,"y":-'
+        '77.38566566884191,"at":0.0},{"step":"place","node":0,"x":0.0,"y":0.0,"vx":8.743577303852266,"vy"'
+        ':4.852819379655453,"at":0.0},{"step":"place","node":1,"x":23.237948701603024,"y":170.40941001377'
+        '112,"vx":4.283954552564846,"vy":9.03591353386911,"at":0.0},{"step":"advertise","node":2,"zones":'
+        '[1,3],"at":4.206},{"step":"subscribe","node":0,"zones":[0,4],"at":28.846}],"later":[{"step":"dis'
+        'turb","until":60.0,"rule":"duplicate","share":0.2,"seconds":20.0,"at":0.0}]}'
+    )
+    assert judge(history) is None

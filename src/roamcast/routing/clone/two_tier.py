@@ -50,6 +50,7 @@ from roamcast.routing.state.seen import Seen
 from roamcast.routing.state.timing import call_every
 from roamcast.routing.unicast.gpsr.gpsr import Gpsr
 from roamcast.routing.unicast.gpsr.messages import GeoPacket, PointCm
+from roamcast.routing.unicast.gpsr.parameters import GREEDY_ALONE
 
 REMEMBERED = 65536
 
@@ -146,6 +147,7 @@ class TwoTier(Router):
         return ProtocolTraits(
             travel=Dissemination.ADDRESSED,
             once=False,
+            incomplete="" if parameters.gpsr.perimeter else GREEDY_ALONE,
             subscription_lease=parameters.subscription_lease,
             recall=parameters.service_lease,
             served_by="community",

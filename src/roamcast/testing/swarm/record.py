@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from roamcast.content.filter import Filter
-from roamcast.routing.router import Footprint, Message, NodeId, Publication
+from roamcast.routing.router import Drop, Footprint, Message, NodeId, Publication
 from roamcast.routing.traits import ProtocolTraits
 from roamcast.testing.messages import nodes_named
 from roamcast.testing.records import DroppedMessage, LostMessage, ReportedState, SentMessage
@@ -138,6 +138,10 @@ class SwarmRecord(msgspec.Struct):
     def ended_early(self) -> bool:
         """Return whether an exception, a storm or endless timers ended the run."""
         return self.error is not None or self.stormed or self.busy is not None
+
+    def stuck(self) -> bool:
+        """Return whether a router that does not find every path dropped a message for want of a next hop."""
+        return bool(self.traits.incomplete) and any(drop.reason is Drop.NO_ROUTE for drop in self.drops)
 
     @property
     def forged_nodes(self) -> set[NodeId]:

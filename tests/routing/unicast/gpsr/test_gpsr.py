@@ -120,7 +120,7 @@ def test_a_place_where_nobody_is_ends_the_search_with_a_reason():
 
 
 def test_with_a_stale_place_a_packet_is_lost_and_told():
-    mesh = lay(HORSESHOE, location="told", announce=60.0, known=200.0)
+    mesh = lay(HORSESHOE, location="announced", announce=60.0, known=200.0)
     mesh.run(for_=60)
     assert mesh.routers[0].unicast.locate(5) == PointCm(60_000, 0)
     mesh.cut(4, 5)
@@ -194,7 +194,7 @@ def test_a_packet_with_no_hops_left_stops():
 
 
 def test_a_million_strangers_leave_the_tables_bounded():
-    mesh = lay([(0, 0), (100, 0)], neighbours=20, places=20, queue_limit=10, location="told")
+    mesh = lay([(0, 0), (100, 0)], neighbours=20, places=20, queue_limit=10, location="announced")
     router = mesh.routers[0]
     for stranger in range(2000):
         place = PointCm(stranger, -stranger)

@@ -41,6 +41,6 @@ def delivered_of_reachable(speed, **parameters):
 def test_what_has_a_path_is_delivered_and_stale_places_cost():
     still = delivered_of_reachable(1.0, location="known")
     fast = delivered_of_reachable(20.0, location="known")
-    stale = delivered_of_reachable(20.0, location="told", announce=20.0, known=60.0)
+    stale = delivered_of_reachable(20.0, location="announced", announce=20.0, known=60.0)
     assert min(still, fast) > 0.97
     assert stale < min(still, fast) - 0.02

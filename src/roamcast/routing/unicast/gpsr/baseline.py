@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from msgspec import structs
+
 from roamcast.routing.router import Drop, Footprint, Host, NodeId, Parameters
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.serials import following, is_newer
 from roamcast.routing.state.timing import call_every, call_within
+from roamcast.routing.traits import ProtocolTraits
 from roamcast.routing.unicast.copies import Copy, UnicastCopies
 from roamcast.routing.unicast.gpsr.gpsr import Gpsr
 from roamcast.routing.unicast.gpsr.messages import PointCm, Whereabouts, to_point_cm
-from roamcast.routing.unicast.gpsr.parameters import GpsrUnicastParameters
+from roamcast.routing.unicast.gpsr.parameters import GREEDY_ALONE, GpsrUnicastParameters
 
 JITTER = 0.01
 "Maximum random delay before an announcement is repeated, which desynchronises neighbours [s]."
@@ -37,21 +40,28 @@ class GpsrUnicast(UnicastCopies):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
-        self.told: Leases[NodeId, tuple[int, PointCm]] = Leases(p.known, p.places)
+        self.announced: Leases[NodeId, tuple[int, PointCm]] = Leases(p.known, p.places)
         "Serial and position of the last announcement of each node."
         self.serial = 0
-        self.unicast.locate = self._locate_told if p.location == "told" else self._locate_known
+        self.unicast.locate = self._locate_announced if p.location == "announced" else self._locate_known
+
+    @classmethod
+    def traits(cls, parameters: Parameters) -> ProtocolTraits:
+        """Return the traits: each receiver is sent its own copy; greedy forwarding alone is not complete."""
+        assert isinstance(parameters, GpsrUnicastParameters)
+        incomplete = "" if parameters.perimeter else GREEDY_ALONE
+        return structs.replace(super().traits(parameters), incomplete=incomplete)
 
     def start(self) -> None:
         """Start beacons and position announcements."""
         super().start()
-        if self.parameters.location == "told":
+        if self.parameters.location == "announced":
             call_every(self.host, self.parameters.announce, self._announce_location)
 
     def tables(self) -> Mapping[str, Footprint]:
         """Return the sizes of the tables of GPSR, delivered publications and announced positions."""
-        told = len(self.told)
-        return {**super().tables(), "places": Footprint(told, 22 * told, self.parameters.places)}
+        count = len(self.announced)
+        return {**super().tables(), "places": Footprint(count, 22 * count, self.parameters.places)}
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Store an announced position, or pass the message to GPSR."""
@@ -60,38 +70,42 @@ class GpsrUnicast(UnicastCopies):
         return super().receive(message, sender, signal)
 
     def _announce_location(self) -> None:
-        self.told.sweep(self.host.now())
+        self.announced.sweep(self.host.now())
         self.serial = following(self.serial)
         here, limit = self.unicast.here(), self.parameters.hop_limit
         self.host.broadcast(Whereabouts(self.host.node, here, self.serial, limit, here))
 
-    def _handle_whereabouts(self, told: Whereabouts, sender: NodeId) -> Drop | None:
+    def _handle_whereabouts(self, announcement: Whereabouts, sender: NodeId) -> Drop | None:
         if sender == self.host.node:
             return Drop.MALFORMED
         now = self.host.now()
-        self.unicast.hear(sender, told.here, now)
-        if told.node == self.host.node:
+        self.unicast.hear(sender, announcement.here, now)
+        if announcement.node == self.host.node:
             # Own announcement. A higher serial is forged or from an earlier incarnation: continue after it.
-            if is_newer(told.serial, self.serial):
-                self.serial = told.serial
+            if is_newer(announcement.serial, self.serial):
+                self.serial = announcement.serial
             return Drop.DUPLICATE
-        known = self.told.get(told.node, now)
-        if known is not None and not is_newer(told.serial, known[0]):
+        known = self.announced.get(announcement.node, now)
+        if known is not None and not is_newer(announcement.serial, known[0]):
             return Drop.DUPLICATE
-        self.told.renew(told.node, (told.serial, told.place), now)
-        if told.hops <= 1:
+        self.announced.renew(announcement.node, (announcement.serial, announcement.place), now)
+        if announcement.hops <= 1:
             return Drop.HOP_LIMIT
-        call_within(self.host, JITTER, self._repeat, told)
+        call_within(self.host, JITTER, self._repeat, announcement)
         return None
 
-    def _repeat(self, told: Whereabouts) -> None:
+    def _repeat(self, announcement: Whereabouts) -> None:
         here = self.unicast.here()
-        self.host.broadcast(Whereabouts(told.node, told.place, told.serial, told.hops - 1, here))
+        self.host.broadcast(
+            Whereabouts(
+                announcement.node, announcement.place, announcement.serial, announcement.hops - 1, here
+            )
+        )
 
-    def _locate_told(self, node: NodeId) -> PointCm | None:
+    def _locate_announced(self, node: NodeId) -> PointCm | None:
         now = self.host.now()
-        told = self.told.get(node, now)
-        return told[1] if told is not None else self.unicast.position_of(node)
+        announcement = self.announced.get(node, now)
+        return announcement[1] if announcement is not None else self.unicast.position_of(node)
 
     def _locate_known(self, node: NodeId) -> PointCm | None:
         position = self.position_of(node)

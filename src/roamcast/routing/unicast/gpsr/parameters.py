@@ -9,6 +9,9 @@ from pydantic import Field, model_validator
 from roamcast.routing.router import Parameters
 from roamcast.units import Seconds
 
+GREEDY_ALONE = "greedy forwarding without perimeter mode"
+"The reason why GPSR without perimeter mode does not find every path."
+
 
 class GpsrParameters(Parameters):
     """The parameters of GPSR."""
@@ -50,8 +53,8 @@ class GpsrUnicastParameters(GpsrParameters):
 
     restart: bool = True
     "Whether a packet that has gone around a face in vain restarts, once at each node."
-    location: Literal["told", "known"] = "told"
-    "Whether nodes flood their positions ('told'), or the simulator provides them ('known')."
+    location: Literal["announced", "known"] = "announced"
+    "Whether nodes flood their positions ('announced'), or the simulator provides them ('known')."
     announce: Seconds = Field(default=10.0, gt=0)
     "Interval between position announcements of a node; with longer ones, positions are older."
     known: Seconds = Field(default=35.0, gt=0)

@@ -17,7 +17,7 @@ def check(record: SwarmRecord) -> str | None:
     suppressed a subscription. A publisher may hold a probe event until the mild faults have begun: one that
     it sent only then is excluded if these lost a copy, unless events are retransmitted until acknowledged.
     """
-    if record.left_at == inf or record.history.cramped:
+    if record.left_at == inf or record.history.cramped or record.stuck():
         return None
     kept = [
         drop.message

@@ -26,6 +26,8 @@ def check(record: SwarmRecord) -> str | None:
     """
     if record.left_at == inf or record.history.cramped or record.later_at == inf:
         return None
+    if record.stuck():  # greedy forwarding alone
+        return None
     lost = [row for row in record.lost if row.time >= record.later_at]
     if not all(_is_broadcast_event(record, row) for row in lost):
         return None

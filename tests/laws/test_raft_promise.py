@@ -136,7 +136,11 @@ class History:
     def publish_one(self, publisher: int) -> None:
         event = Coupon(zone=self.random.randrange(5))
         sessions = self.mesh.routers[publisher].publishing.sessions
-        known = [node for node, session in sessions.items() if session.matches(event)]
+        known = [
+            node
+            for node, session in sessions.items()
+            if any(filter.matches(event) for filter in session.patterns)
+        ]
         publication = self.mesh.publish(publisher, event)
         self.published[publication.id] = (self.mesh.now, event)
         for node in self.subscribers:

@@ -28,6 +28,8 @@ def test_publish_subscribe_and_top_by_socket(tmp_path):
         async with served(tmp_path) as (a, b):
             stream = ask(tmp_path / "b", {"do": "subscribe", "filter": "/alert[level > 3]"})
             assert await anext(stream) == {"subscribed": "/alert[level>=4]"}
+            a.advertise("/alert")  # an event that is older than the subscription's arrival may be doubtful
+            await until(lambda: a.router.publishing.sessions)
             event = {"alert": {"level": 5}}
             request = {"do": "publish", "event": event, "receivers": 1, "wait": 60}
             answers = [answer async for answer in ask(tmp_path / "a", request)]

@@ -52,8 +52,12 @@ def test_what_is_done_or_staged_stays_and_what_was_damaged_before_its_commit_is_
         survey = conductor.simulate(spark, conductor.survey())
     assert said == [f"1 damaged, to be simulated again: {runs[2]}: drops.parquet is gone"]
     assert survey.done.keys() == set(runs)
-    drops = content(store.folder.local, "drops")
-    as_staged = {run for run in runs if drops[run] == facts_of(run)["drops"].to_pylist()}
+    tables = {name: content(store.folder.local, name) for name in ("drops", "deliveries", "transmissions")}
+    as_staged = {
+        run
+        for run in runs
+        if all(rows.get(run, []) == facts_of(run)[name].to_pylist() for name, rows in tables.items())
+    }
     assert as_staged == set(runs[:2]), "who was whole was not simulated"
 
 

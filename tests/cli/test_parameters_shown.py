@@ -5,7 +5,7 @@ import json
 import pytest
 
 from roamcast.cli.app import invoke
-from roamcast.cli.protocols import parameters
+from roamcast.cli.scenarios.protocols import parameters
 from roamcast.routing.catalogue import find
 from roamcast.routing.profiles import with_profile
 from roamcast.routing.reference import own_protocols

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from typer.testing import CliRunner
 
-from roamcast.cli.filter import app
+from roamcast.cli.filters.filter import app
 from roamcast.content.errors import ContentError, FilterError
 from roamcast.content.field_type import Boolean, Date, Integer, String
 from roamcast.content.filter import Filter

@@ -194,7 +194,7 @@ def test_a_finished_folder_is_read_without_the_pipeline():
         "for package in (roamcast.replay, roamcast.report, roamcast.results, roamcast.studio):\n"
         "    for found in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
         "        importlib.import_module(found.name)\n"
-        "import roamcast.cli.campaign, roamcast.cli.shared.campaign_command\n"
+        "import roamcast.cli.campaigns.campaign, roamcast.cli.shared.campaign_command\n"
     )
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stderr

@@ -11,9 +11,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperGroup
 
 import roamcast
 from roamcast.errors import UserError
@@ -26,50 +27,96 @@ class Command(NamedTuple):
     help: str
 
 
-COMMANDS: dict[str, Command] = {
-    "run": Command("roamcast.cli.run", "Run one scenario under one protocol and print its metrics."),
-    "why": Command("roamcast.cli.why", "Explain why events were not delivered or requests not satisfied."),
-    "trace": Command("roamcast.cli.trace", "Print what one node did in a run, in order of time."),
-    "replay": Command(
-        "roamcast.cli.replay", "Show a run as an animated map in the browser, as one HTML file."
+class Section(NamedTuple):
+    """A section of `roamcast --help`: its title, and the commands of one folder of `roamcast.cli`."""
+
+    title: str
+    commands: dict[str, str]
+
+
+SECTIONS: dict[str, Section] = {
+    "campaigns": Section(
+        "Comparisons and campaigns",
+        {
+            "compare": "Compare protocols in one scenario on common seeds.",
+            "league": "Run every protocol in every world and rank them.",
+            "advise": "Predict what each protocol achieves in a scenario.",
+            "reproduce": "Run the evaluation of a paper and judge its claims.",
+            "campaign": "Run, watch and report a campaign; maintain its folder.",
+            "advisor": "Make the advisor's data on Spark, and train its models.",
+        },
     ),
-    "diff": Command("roamcast.cli.diff", "Show the first differences between two runs."),
-    "protocols": Command("roamcast.cli.protocols", "List the protocols, or the parameters of one."),
-    "new": Command("roamcast.cli.new", "Write the first files of a router."),
-    "map": Command("roamcast.cli.map", "Draw a map of a scenario: nodes, zones, publishers, movement."),
-    "check": Command("roamcast.cli.check", "Check scenario and campaign files without running them."),
-    "compare": Command("roamcast.cli.compare", "Compare protocols in one scenario on common seeds."),
-    "league": Command("roamcast.cli.league", "Run every protocol in every world and rank them."),
-    "advise": Command("roamcast.cli.advise", "Predict what each protocol achieves in a scenario."),
-    "worlds": Command("roamcast.cli.worlds", "Draw random scenarios from declared ranges."),
-    "advisor": Command("roamcast.cli.advisor", "Make the advisor's data on Spark, and train its models."),
-    "studio": Command("roamcast.cli.studio", "Edit, compare, replay and query in the browser, locally."),
-    "campaign": Command("roamcast.cli.campaign", "Run, watch and report a campaign; maintain its folder."),
-    "lake": Command("roamcast.cli.lake", "Check, register, migrate and prune the tables of a campaign."),
-    "cluster": Command("roamcast.cli.cluster", "Check whether a Spark cluster can run campaigns."),
-    "session": Command("roamcast.cli.session", "Keep a Spark session warm for the next commands."),
-    "reproduce": Command("roamcast.cli.reproduce", "Run the evaluation of a paper and judge its claims."),
-    "swarm": Command("roamcast.cli.swarm", "Test protocols with generated faults against invariants."),
-    "sql": Command("roamcast.cli.sql", "Query the tables of a campaign or of runs with SQL."),
-    "ingest": Command(
-        "roamcast.cli.ingest", "Import ns-2 traces as facts, and movement traces as scenarios."
+    "scenarios": Section(
+        "Scenarios",
+        {
+            "run": "Run one scenario under one protocol and print its metrics.",
+            "protocols": "List the protocols, or the parameters of one.",
+            "map": "Draw a map of a scenario: nodes, zones, publishers, movement.",
+            "check": "Check scenario and campaign files without running them.",
+            "worlds": "Draw random scenarios from declared ranges.",
+            "ingest": "Import ns-2 traces as facts, and movement traces as scenarios.",
+            "new": "Write the first files of a router.",
+            "swarm": "Test protocols with generated faults against invariants.",
+        },
     ),
-    "filter": Command("roamcast.cli.filter", "Explain, match and group subscriptions."),
-    "node": Command("roamcast.cli.node", "Run a live node."),
-    "publish": Command("roamcast.cli.publish", "Publish an event on a live node."),
-    "subscribe": Command("roamcast.cli.subscribe", "Print the events that a live node receives."),
-    "top": Command("roamcast.cli.top", "Show neighbours, routes and counters of a live node."),
-    "watch": Command("roamcast.cli.watch_live", "Show metrics of a live network while it runs."),
-    "testbed": Command("roamcast.cli.testbed", "Run one scenario on live nodes, one process each."),
-    "key": Command("roamcast.cli.key", "Create and show network keys of live nodes."),
+    "results": Section(
+        "Results",
+        {
+            "why": "Explain why events were not delivered or requests not satisfied.",
+            "trace": "Print what one node did in a run, in order of time.",
+            "replay": "Show a run as an animated map in the browser, as one HTML file.",
+            "diff": "Show the first differences between two runs.",
+            "sql": "Query the tables of a campaign or of runs with SQL.",
+            "studio": "Edit, compare, replay and query in the browser, locally.",
+        },
+    ),
+    "spark": Section(
+        "Tables and Spark",
+        {
+            "lake": "Check, register, migrate and prune the tables of a campaign.",
+            "cluster": "Check whether a Spark cluster can run campaigns.",
+            "session": "Keep a Spark session warm for the next commands.",
+        },
+    ),
+    "filters": Section("Content", {"filter": "Explain, match and group subscriptions."}),
+    "nodes": Section(
+        "Live nodes",
+        {
+            "node": "Run a live node.",
+            "publish": "Publish an event on a live node.",
+            "subscribe": "Print the events that a live node receives.",
+            "top": "Show neighbours, routes and counters of a live node.",
+            "watch": "Show metrics of a live network while it runs.",
+            "key": "Create and show network keys of live nodes.",
+            "testbed": "Run one scenario on live nodes, one process each.",
+        },
+    ),
 }
-"All commands by name; a new command needs one entry here and a module."
+"All commands; a new command needs a line here and a module of its name in the folder of its section."
+
+COMMANDS = {
+    name: Command(f"roamcast.cli.{folder}.{name}", help)
+    for folder, section in SECTIONS.items()
+    for name, help in section.commands.items()
+}
+
+
+class SectionedGroup(TyperGroup):
+    """The command `roamcast`; its help lists the commands by section."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands of each section below its title."""
+        width = max(map(len, COMMANDS))
+        for section in SECTIONS.values():
+            with formatter.section(section.title):
+                formatter.write_dl([(name.ljust(width), help) for name, help in section.commands.items()])
 
 
 def build(verb: str | None) -> typer.Typer:
     """Return the command-line application with only the module of the command `verb` imported."""
     app = typer.Typer(
         name="roamcast",
+        cls=SectionedGroup,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

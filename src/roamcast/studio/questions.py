@@ -77,7 +77,7 @@ class Question(RequestBody):
 
 def find_options() -> dict[str, dict[str, Any]]:
     """Return the optional options that `roamcast compare` has, with help and choices."""
-    from roamcast.cli.compare import command
+    from roamcast.cli.campaigns.compare import command
 
     found: dict[str, dict[str, Any]] = {}
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():

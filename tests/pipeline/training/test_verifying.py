@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roamcast.advisor.drawing.draw import draw_text
-from roamcast.cli.advise import VERIFIED
+from roamcast.cli.campaigns.advise import VERIFIED
 
 ROAMCAST = Path(sys.executable).with_name("roamcast")
 

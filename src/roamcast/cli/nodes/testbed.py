@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import typer
 
-from roamcast.cli.run import check_output_folder, show_metrics, show_progress
+from roamcast.cli.scenarios.run import check_output_folder, show_metrics, show_progress
 from roamcast.cli.shared.limits import FAILED, LARGEST_SEED
 from roamcast.scenario.read import load
 from roamcast.scenario.shipped import locate

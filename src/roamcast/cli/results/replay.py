@@ -140,7 +140,7 @@ def _of_scenario(
     """Simulate a scenario; its facts are kept as long as the context."""
     from functools import partial
 
-    from roamcast.cli.run import play_run
+    from roamcast.cli.scenarios.run import play_run
     from roamcast.facts.folder import FactsFolder
     from roamcast.replay.recording import Recording
     from roamcast.routing import catalogue

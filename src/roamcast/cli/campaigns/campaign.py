@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from roamcast.cli import maintenance, watch
+from roamcast.cli.campaigns import maintenance, watch
 from roamcast.cli.shared.limits import FAILED, MOST_SEEDS
 from roamcast.cli.shared.routers import Routers, add_routers
 from roamcast.cli.shared.spark_options import Replace, Strict, spark_command

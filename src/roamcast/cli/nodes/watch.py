@@ -37,7 +37,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
 
     place = Path(folder)
     if "://" in folder or not is_live(place):
-        from roamcast.cli.watch import watch
+        from roamcast.cli.campaigns.watch import watch
 
         watch(folder, once=once, master=master, conf=conf, ui=ui, event_log=event_log, json=json)
         return

@@ -1,0 +1,1 @@
+"""Commands that run or predict many scenarios, protocols and seeds."""

@@ -1,0 +1,1 @@
+"""Commands that write, check and simulate scenarios."""

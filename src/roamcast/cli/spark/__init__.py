@@ -1,0 +1,1 @@
+"""Commands for Spark sessions, clusters and the tables of campaigns."""

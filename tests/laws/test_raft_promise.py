@@ -264,7 +264,7 @@ def test_every_event_once_in_order_to_everyone_it_was_addressed_to(first):
     assert sum(check(seed) for seed in range(first, first + 100)) > 1000
 
 
-@pytest.mark.parametrize("seed", [733, 753, 856, 857, 858, 1119, 1217, 1726])
+@pytest.mark.parametrize("seed", [733, 753, 856, 857, 858, 1119, 1217, 1726, 9000, 9068, 9850])
 def test_histories_that_broke_it_once(seed):
     check(seed)
 

@@ -1,6 +1,8 @@
 """Stories of RAFT-CBR: restarted nodes, and subscriptions that change or arrive late."""
 
-from raft_mesh import EVERYTHING, NARROW, SEVEN, THREE, Coupon, deafen, line, numbers
+from functools import partial
+
+from raft_mesh import EVERYTHING, NARROW, SEVEN, THREE, Coupon, deafen, line, numbers, raft
 
 from roamcast.routing.cbr.raft.messages import (
     InterestPeriod,
@@ -10,6 +12,7 @@ from roamcast.routing.cbr.raft.messages import (
     XcastEvent,
     first_version,
 )
+from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.router import Drop
 from roamcast.routing.unicast.unicast import Datagram
 from roamcast.testing import LinkModel
@@ -177,6 +180,46 @@ def test_an_event_from_between_two_subscriptions_to_the_same_is_not_delivered():
     ]
     assert doubtful and all(place.doubtful for place in doubtful)
     assert numbers(mesh, 2) == [1, 3]
+    assert mesh.routers[0].publishing.events == {}
+
+
+def test_a_buffered_copy_of_an_event_that_has_become_doubtful_is_not_delivered():
+    mesh = line(3, [2])
+    hear_again = deafen(mesh, 0, Subscribe)
+    mesh.unsubscribe(2, NARROW)
+    mesh.run(for_=1)
+    mesh.publish(
+        0, THREE
+    )  # addressed to node 2, which buffers it until the publisher knows that it unsubscribed
+    mesh.run(for_=1)
+    hear_again()
+    mesh.subscribe(2, NARROW)
+    mesh.run(for_=0.5)
+    mesh.publish(0, THREE)
+    mesh.run(for_=10)
+    # The publisher cannot exclude the first event, so the subscriber needs a copy of the new edition.
+    assert numbers(mesh, 2) == [2]
+    assert mesh.routers[0].publishing.events == {}
+
+
+def test_a_buffered_copy_of_an_event_that_its_publisher_has_dropped_is_not_delivered():
+    tight = partial(
+        RaftCbr, parameters=raft.keywords["parameters"].model_copy(update={"unacknowledged_events": 1})
+    )
+    mesh = line(3, [2], router=tight)
+    mesh.subscribe(1, Coupon.zone == 7)
+    mesh.run(for_=5)
+    hear_again = deafen(mesh, 0, Subscribe)
+    mesh.unsubscribe(2, NARROW)
+    mesh.run(for_=1)
+    mesh.publish(
+        0, THREE
+    )  # addressed to node 2, which buffers it until the publisher knows that it unsubscribed
+    mesh.publish(0, SEVEN)  # there is room for one event: the publisher drops the first
+    mesh.run(for_=1)
+    hear_again()
+    mesh.run(for_=10)
+    assert mesh.delivered == [(1, SEVEN)]
     assert mesh.routers[0].publishing.events == {}
 
 

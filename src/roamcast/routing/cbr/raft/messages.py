@@ -40,8 +40,8 @@ Version: TypeAlias = Annotated[int, Int(4, least=1)]
 
 ORDER_LIMIT = 512
 "Maximum number of events whose order one acknowledgement can list."
-LONGEST_STEP = 2**24 - 1
-Step: TypeAlias = Annotated[int, Int(3, least=1)]
+LONGEST_STEP = 2**23 - 1
+Step: TypeAlias = Annotated[int, Int(3, least=-LONGEST_STEP, most=LONGEST_STEP)]
 
 
 def extend(number: int, near: int) -> int:
@@ -171,7 +171,7 @@ class SubscribeAck(Message, number=34, category=Category.CONTROL, role=Role.SUBS
     "The subscriber's incarnation."
     version: Version
     edition: Version
-    "The version that last inserted earlier events into the order; copies sent before it are invalid."
+    "The version that last changed the order; copies sent before it name a wrong predecessor."
     publisher_incarnation: Incarnation
 
     def inconsistency(self) -> str | None:
@@ -194,17 +194,26 @@ class EditionAck(Message, number=38, category=Category.CONTROL, role=Role.SUBSCR
     before: Place
     "The event that precedes the first one of the list."
     steps: Annotated[tuple[Step, ...], ListOf(ORDER_LIMIT)]
-    """Difference from each sequence number to the next, beginning with `before`. A full list may omit later
-    events."""
+    """Difference from each sequence number to the next, beginning with `before`; negative if the event is
+    doubtful (`Addressee.doubtful`). A full list may omit later events."""
 
     def inconsistency(self) -> str | None:
-        """Return an error if the edition is greater than the version."""
-        return None if self.edition <= self.version else "its edition is greater than its version"
+        """Return an error if the edition is greater than the version, or a number is listed twice."""
+        if self.edition > self.version:
+            return "its edition is greater than its version"
+        return "it lists a number twice" if 0 in self.steps else None
 
     def order(self) -> dict[int, int]:
         """Return the predecessor of each listed event."""
-        numbers = [wire_number(each) for each in accumulate(self.steps, initial=self.before)]
+        numbers = self._numbers()
         return dict(zip(numbers[1:], numbers, strict=False))
+
+    def doubtful(self) -> set[int]:
+        """Return the listed events that may precede the subscription; earlier copies of them are invalid."""
+        return {number for number, step in zip(self._numbers()[1:], self.steps, strict=True) if step < 0}
+
+    def _numbers(self) -> list[int]:
+        return [wire_number(each) for each in accumulate(map(abs, self.steps), initial=self.before)]
 
 
 class Ping(Message, number=35, category=Category.CONTROL, role=Role.REPAIR_REQUEST):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from math import inf
 from typing import NamedTuple
 
@@ -55,7 +55,7 @@ class PublisherStream:
         self.edition = 0
         "The current edition of the order; copies of an older edition have a wrong predecessor."
         self.order: dict[int, int] = {}
-        "Sequence number -> predecessor, as listed by the publisher for this edition."
+        "Sequence number -> predecessor, as listed by the publisher for this edition; no doubtful events."
         self.unplaced: dict[int, BufferedEvent] = {}
         "Copies of an older edition that wait for the list, or for a copy of this edition."
         self.chain: tuple[NodeId, ...] = ()
@@ -141,16 +141,26 @@ class OrderedDelivery:
         self._deliver_buffered(publication.publisher, stream, sure, late)
         return None if wanted else Drop.UNWANTED
 
-    def resume(self, publisher: NodeId, edition: int, order: dict[int, int] | None = None) -> None:
+    def resume(
+        self,
+        publisher: NodeId,
+        edition: int,
+        order: Mapping[int, int] | None = None,
+        doubtful: Collection[int] = (),
+    ) -> None:
         """Deliver buffered events: the publisher knows all interests and will not insert further events.
 
         `order` is the predecessor of each outstanding event of this edition, if the publisher has listed
-        them.
+        them; earlier copies of the `doubtful` ones are dropped.
         """
         stream = self._stream(publisher)
         self._renumber(stream, edition)
         if order is not None and edition == stream.edition:
-            self._place(stream, {stream.extend(each): stream.extend(order[each]) for each in order})
+            self._place(
+                stream,
+                {stream.extend(each): stream.extend(order[each]) for each in order},
+                {stream.extend(each) for each in doubtful},
+            )
         if stream.early:
             self._deliver_buffered(publisher, stream, inf)
 
@@ -305,16 +315,20 @@ class OrderedDelivery:
             stream.unplaced |= stream.early
             stream.early.clear()
 
-    def _place(self, stream: PublisherStream, order: dict[int, int]) -> None:
-        """Order the buffered events by a new list; drop those that are no longer in it."""
-        stream.order = order
+    def _place(self, stream: PublisherStream, order: dict[int, int], doubtful: Collection[int]) -> None:
+        """Order the buffered events by a new list; drop those that are no longer in it.
+
+        Doubtful events are dropped as well: only the age of a copy of this edition shows whether this node
+        was subscribed when they were published.
+        """
+        stream.order = {each: before for each, before in order.items() if each not in doubtful}
         beyond = max(order) if len(order) >= ORDER_LIMIT else inf
         for sequence in [each for each in stream.unplaced if each <= beyond]:
             waiting = stream.unplaced.pop(sequence)
-            if sequence in order:
+            if sequence in stream.order:
                 stream.early[sequence] = waiting._replace(before=order[sequence])
             else:
-                self._drop(waiting, Drop.UNWANTED)
+                self._drop(waiting, Drop.EXPIRED if sequence in doubtful else Drop.UNWANTED)
 
     def _forget(self, stream: PublisherStream, reason: Drop) -> None:
         for waiting in (*stream.early.values(), *stream.unplaced.values()):

@@ -135,25 +135,29 @@ class RaftPublisher:
             Span(each.pattern, now - each.began / 1000, now - each.ended / 1000, travel)
             for each in message.periods
         ]
-        known = session.patterns
+        known, last = session.patterns, self._extend(message.last)
         removed: list[int] = []
+        doubted: list[int] = []
+        void = False
         if p.retract and p.recall:
-            last = self._extend(message.last)
             if last <= session.last:
                 self._acknowledge(message.subscriber, session, last)
-            removed = self._unwanted(session, spans, now - message.covered / 1000)
+            removed, doubted = self._judge(session, spans, now - message.covered / 1000)
+            # The subscriber may hold a copy of a dropped event, and would take the acknowledgement of an
+            # unchanged order for a confirmation that it wanted it.
+            void = session.skipped > last and any(each.ended for each in message.periods)
         session.version = message.version
         session.patterns = tuple(period.pattern for period in message.periods if not period.ended)
-        found = self._missed(
-            self._extend(message.last), session, [span for span in spans if span.pattern not in known]
-        )
-        added = session.revise(removed, found, now)
+        found = self._missed(last, session, [span for span in spans if span.pattern not in known])
+        added = session.revise(removed, found, doubted, now, void=void)
         for sequence in added:
             time, publication, doubtful = found[sequence]
             self._await_acks(time, sequence, publication, 1)
             if doubtful:
                 session.doubtful.add(sequence)
             self.retransmissions.enqueue(sequence, message.subscriber)
+        for sequence in doubted:  # copies in flight are of an earlier edition
+            self._ask_again(sequence, [message.subscriber])
         for sequence in removed:
             _, publication = self.events[sequence]
             self.host.drop(XcastEvent(publication, (self.host.node,), ()), Drop.UNWANTED)
@@ -179,26 +183,29 @@ class RaftPublisher:
                 found[sequence] = (time, publication, time < min(begins))
         return found
 
-    def _unwanted(self, session: SubscriberSession, spans: list[Span], since: float) -> list[int]:
-        """Return the outstanding events that were published after `since` and lie in none of `spans`.
+    def _judge(
+        self, session: SubscriberSession, spans: list[Span], since: float
+    ) -> tuple[list[int], list[int]]:
+        """Return the outstanding events that were published after `since` and lie in none of `spans`, and
+        those that have become doubtful.
 
         If the subscriber has subscribed again meanwhile, its next version restores them. Events that match a
         filter of the session which `spans` does not mention are kept, because the subscriber may have dropped
         its record of that period.
         """
         mentioned = {span.pattern for span in spans}
-        unwanted = []
+        unwanted, doubted = [], []
         for sequence in session.outstanding:
             time, publication = self.events[sequence]
             if time < since:
                 continue
             begins = [span.begin for span in spans if span.holds(time, publication)]
             if begins:
-                if time < min(begins):
-                    session.doubtful.add(sequence)
+                if time < min(begins) and sequence not in session.doubtful:
+                    doubted.append(sequence)
             elif all(each in mentioned for each in session.patterns if each.matches(publication.event)):
                 unwanted.append(sequence)
-        return unwanted
+        return unwanted, doubted
 
     def _travel_time(self, message: Subscribe) -> float:
         """Return an upper bound of the travel time [s] of a subscription, from the newest serial and event
@@ -349,7 +356,7 @@ class RaftPublisher:
         for missing in session.outstanding:
             if any(first <= missing <= last for first, last in holes):
                 self.retransmissions.enqueue(missing, nack.subscriber)
-        if session.skipped and session.outstanding:
+        if session.skipped > last and session.outstanding:
             # It may wait for a dropped event. A copy of the next one names a different predecessor.
             self.retransmissions.enqueue(next(iter(session.outstanding)), nack.subscriber)
         return None

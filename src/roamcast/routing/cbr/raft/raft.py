@@ -436,6 +436,9 @@ class RaftCbr(Advertising):
     def _handle_subscribe_ack(self, message: SubscribeAck | EditionAck, sender: NodeId) -> Drop | None:
         refused = self.subscribing.acknowledge(message)
         if refused is None:
-            order = message.order() if isinstance(message, EditionAck) else None
-            self.ordering.resume(message.publisher, message.edition, order)
+            if isinstance(message, EditionAck):
+                order, doubtful = message.order(), message.doubtful()
+                self.ordering.resume(message.publisher, message.edition, order, doubtful)
+            else:
+                self.ordering.resume(message.publisher, message.edition)
         return refused

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.raft.messages import (
@@ -52,8 +52,9 @@ class SubscriberSession:
         "Sequence number of the last addressed event that was not dropped: the predecessor of the next one."
         self.outstanding: dict[int, int] = {}
         "Unacknowledged events in order, each with its predecessor."
-        self.skipped = False
-        "Whether events were dropped: copies sent earlier may name one of them as their predecessor."
+        self.skipped = self.last
+        """The highest sequence number of the dropped events. Copies of it may still be on their way, and
+        copies of its successor may name it as their predecessor."""
         self.doubtful: set[int] = set()
         "The outstanding events that may have been published before the subscription."
         self.since = now
@@ -77,39 +78,48 @@ class SubscriberSession:
         del self.outstanding[sequence]
         self.doubtful.discard(sequence)
 
-    def revise(self, removed: Collection[int], sequences: Iterable[int], now: float) -> list[int]:
-        """Remove `removed` from the outstanding events, and insert `sequences` in order.
+    def revise(
+        self,
+        removed: Collection[int],
+        sequences: Iterable[int],
+        doubtful: Collection[int],
+        now: float,
+        *,
+        void: bool = False,
+    ) -> list[int]:
+        """Remove `removed` from the outstanding events, insert `sequences` in order, and mark `doubtful`.
 
         Return the inserted ones that can still be delivered in order. Later events get another predecessor,
-        so the order has a new edition.
+        and earlier copies of doubtful events are invalid, so the order has a new edition; with `void`, in any
+        case.
         """
         settled = next(iter(self.outstanding.values()), self.tail)
         added = sorted(sequence for sequence in sequences if sequence > settled)
-        if added or removed:
+        if added or removed or doubtful or void:
             if not self.outstanding:
                 self.since = now
             numbers = sorted({*self.outstanding, *added}.difference(removed))
             self.outstanding = dict(zip(numbers, [settled, *numbers], strict=False))
-            self.doubtful.difference_update(removed)
+            self.doubtful = self.doubtful.difference(removed).union(doubtful)
             self.tail = numbers[-1] if numbers else settled
             self.last = max(self.last, self.tail)
             self.edition, self.revised = self.version, True
         return added
 
     def order(self) -> tuple[int, tuple[int, ...]]:
-        """Return the predecessor of the first outstanding event, and the difference from each number to the
-        next."""
+        """Return the predecessor of the first outstanding event, and the steps of `EditionAck` from each
+        number to the next."""
         before = next(iter(self.outstanding.values()), self.tail)
-        steps = [
-            number - previous if previous >= 0 else wire_number(number) - previous
-            for number, previous in self.outstanding.items()
-        ][:ORDER_LIMIT]
-        fitting = takewhile(lambda step: step <= LONGEST_STEP, steps)
+        steps = []
+        for number, previous in islice(self.outstanding.items(), ORDER_LIMIT):
+            step = number - previous if previous >= 0 else wire_number(number) - previous
+            steps.append(-step if number in self.doubtful else step)
+        fitting = takewhile(lambda step: abs(step) <= LONGEST_STEP, steps)
         return wire_number(before), tuple(fitting)
 
     def skip(self, sequence: int) -> None:
         """Make the predecessor of `sequence` that of its successor."""
-        self.skipped = True
+        self.skipped = max(self.skipped, sequence)
         before = self.outstanding[sequence]
         if self.tail == sequence:
             self.tail = before

@@ -20,6 +20,7 @@ from roamcast.live.link.peer import (
 from roamcast.live.security.counters import FrameCounters
 from roamcast.live.security.frame import Opener, Refusal, Sealer
 from roamcast.live.security.keys import NetworkKey
+from tests.live import virtual
 from tests.live.medium import Medium, until
 
 KEY = NetworkKey.of_open_network("test")
@@ -63,6 +64,11 @@ def pair(medium, **options):
 
 
 def run(story):
+    """Run a story over `Medium`, in virtual time: a busy machine changes nothing."""
+    virtual.run(story())
+
+
+def run_on_sockets(story):
     asyncio.run(asyncio.wait_for(story(), 120))
 
 
@@ -286,7 +292,7 @@ def test_peers_on_loopback_exchange_payloads():
         a.close()
         b.close()
 
-    run(story)
+    run_on_sockets(story)
 
 
 def test_nodes_on_one_interface_hear_each_other_by_multicast():
@@ -303,7 +309,7 @@ def test_nodes_on_one_interface_hear_each_other_by_multicast():
         a.close()
         b.close()
 
-    run(story)
+    run_on_sockets(story)
 
 
 def test_nodes_hear_each_other_by_ipv4_broadcast():
@@ -317,7 +323,7 @@ def test_nodes_hear_each_other_by_ipv4_broadcast():
         a.close()
         b.close()
 
-    run(story)
+    run_on_sockets(story)
 
 
 def test_an_interface_or_port_that_cannot_be_used_is_named():
@@ -329,7 +335,7 @@ def test_an_interface_or_port_that_cannot_be_used_is_named():
         with taken, pytest.raises(LiveError, match="cannot listen on 127"):
             PeerBearer(taken.getsockname(), []).start(None, None)
 
-    run(story)
+    run_on_sockets(story)
 
 
 def link_local_interface():

@@ -23,7 +23,7 @@ PAYLOADS = st.binary(min_size=1, max_size=100)
 LAST = st.integers(2, 255).flatmap(lambda n: st.tuples(st.integers(0, 2**32 - 1), st.just(n - 1), st.just(n)))
 PACKETS = st.one_of(
     st.builds(Broadcast, PAYLOADS),
-    st.builds(Unicast, NODES, NUMBERS, PAYLOADS),
+    st.builds(Unicast, NODES, NUMBERS, PAYLOADS, st.lists(NUMBERS, max_size=100).map(tuple)),
     st.builds(Acks, NODES, st.lists(NUMBERS, min_size=1, max_size=100).map(tuple)),
     st.builds(lambda part, payload: Piece(*part, payload), LAST, PAYLOADS),
     st.builds(
@@ -57,7 +57,9 @@ def test_bytes_are_refused_or_written_the_same_again(body):
     [
         b"",
         b"\x00rest",
-        b"\x07rest",
+        b"\x08rest",
+        write_packet(Unicast(1, 2, b"x", (3,)))[:-1],
+        write_packet(Unicast(1, 2, b"x", (3,)))[:13] + bytes(2),
         write_packet(Acks(1, (2,)))[:-1],
         write_packet(Piece(1, 1, 1, b"x")),
         write_packet(Piece(1, 2, 2, b"x")),

@@ -28,13 +28,16 @@ from roamcast.live.link.packets import (
     Piece,
     Port,
     Repair,
+    Unicast,
     UnicastPiece,
     read_packet,
     read_unicast,
+    room_for_acks,
+    with_acks,
     with_attempt,
     write_packet,
 )
-from roamcast.live.link.peer import PacketWindow, Peer, Transfer, first_number
+from roamcast.live.link.peer import HeldAcks, PacketWindow, Peer, Transfer, first_number
 from roamcast.live.security.frame import Frame, Opener, Refusal, Sealer
 from roamcast.wire.field import NodeId
 
@@ -52,6 +55,10 @@ MOST_PEERS = 1024
 REPAIR_WAIT = 0.03
 "Seconds without a further fragment before missing ones are asked for."
 REPAIR_REQUESTS = 6
+ACK_HOLD = 0.012
+"Seconds for which an acknowledgement waits for a packet to the same neighbour that can carry it."
+PROMPT_ACKS = WINDOW // 2
+"As many acknowledgements for one neighbour do not wait: it might have to."
 
 
 class LinkUser(Protocol):
@@ -102,7 +109,9 @@ class Link:
         self._time = self._loop.time
         self.reassembly = Reassembly(self._loop.time)
         self._repairs = RepairStore(self._loop.time)
-        self._acks: dict[NodeId, list[int]] = {}
+        self._acks: dict[NodeId, HeldAcks] = {}
+        "Acknowledgements that wait, by neighbour, those that wait longest first."
+        self._ack_timer: asyncio.TimerHandle | None = None
         self._message = sealer.upcoming & 0xFFFFFFFF
         self._numbers = first_number(start)
         "The number before the first one of a new neighbour."
@@ -123,6 +132,8 @@ class Link:
         """Close the sockets and forget what waits."""
         self._closed = True
         self.outbox.close()
+        self._acks.clear()
+        self._hold_acks()
         for peer in self.peers.values():
             if peer.timer is not None:
                 peer.timer.cancel()
@@ -183,9 +194,13 @@ class Link:
         pending.due = now + peer.round_trip.timeout(pending.attempts, alive)
         if pending.attempts > 1:
             self.counts["retried"] += 1
-        self.outbox.put(
-            with_attempt(pending.body, pending.attempts), peer.bearer, peer.address, pending.transfer.urgent
-        )
+        body = with_attempt(pending.body, pending.attempts)
+        held = self._acks.get(peer.node)
+        if held is not None and len(held.numbers) <= room_for_acks(body):
+            body = with_acks(body, held.numbers)
+            del self._acks[peer.node]
+            self._hold_acks()
+        self.outbox.put(body, peer.bearer, peer.address, pending.transfer.urgent)
 
     def _watch(self, peer: Peer) -> None:
         if peer.timer is None and peer.inflight and not self._closed:
@@ -273,6 +288,12 @@ class Link:
         match packet:
             case Broadcast(payload):
                 self._hand_up(payload, sender)
+            case Unicast(to, number, payload, acks):
+                if to == self._sealer.sender:
+                    new = self._is_new(peer, to, number)
+                    self._settle(peer, acks)
+                    if new:
+                        self._hand_up(payload, sender)
             case UnicastPiece(to, number, message, index, count, piece):
                 if self._is_new(peer, to, number):
                     self._assemble(sender, message, index, count, piece)
@@ -317,19 +338,46 @@ class Link:
         """Acknowledge a packet for this node; return whether it was not received before."""
         if to != self._sealer.sender:
             return False
-        self._acks.setdefault(peer.node, []).append(number)
+        held = self._acks.get(peer.node)
+        if held is None:
+            held = self._acks[peer.node] = HeldAcks(self._time() + ACK_HOLD)
+        held.numbers.append(number)
         new = peer.received.accept(number & NUMBER_MASK)
         if not new:
             self.counts["repeated"] += 1
+        if number >> ATTEMPT_SHIFT > 1 or not new:
+            held.due = 0.0  # the neighbour repeats: it has waited long enough
         return new
 
     def _drained(self) -> None:
-        """Send the acknowledgements of a batch of datagrams."""
-        acks, self._acks = self._acks, {}
-        for node, numbers in acks.items():
-            peer = self.peers.get(node)
+        """Send the acknowledgements of a batch of datagrams that do not wait for a packet to carry them."""
+        if self._acks:
+            self._send_acks(0.0)
+
+    def _send_acks(self, now: float) -> None:
+        """Send the acknowledgements that are due at `now`, and those that are many."""
+        for node, held in list(self._acks.items()):
+            if held.due > now and len(held.numbers) < PROMPT_ACKS:
+                continue
+            del self._acks[node]
+            peer, numbers = self.peers.get(node), held.numbers
             for at in range(0, len(numbers) if peer is not None else 0, MOST_ACKS):
                 self._put(Acks(node, tuple(numbers[at : at + MOST_ACKS])), peer, urgent=True)
+        self._hold_acks()
+
+    def _hold_acks(self) -> None:
+        """Let the timer wait for the acknowledgements that are due first."""
+        first = next(iter(self._acks.values()), None)
+        timer = self._ack_timer
+        if timer is not None:
+            if first is not None and timer.when() == first.due:
+                return
+            timer.cancel()
+        self._ack_timer = None if first is None else self._loop.call_at(first.due, self._ack_held)
+
+    def _ack_held(self) -> None:
+        self._ack_timer = None
+        self._send_acks(self._loop.time())
 
     def _settle(self, peer: Peer, numbers: tuple[int, ...]) -> None:
         now = self._loop.time()
@@ -342,6 +390,9 @@ class Link:
                 peer.round_trip.measure(now - pending.sent[attempt - 1])
             pending.transfer.left -= 1
             peer.acknowledged = now
+        if peer.timer is not None:  # it waits for a packet that has been acknowledged
+            peer.timer.cancel()
+            peer.timer = None
         self._pump(peer)
 
     def _hand_up(self, payload: bytes, sender: NodeId) -> None:

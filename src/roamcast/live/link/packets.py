@@ -5,7 +5,7 @@ A payload is what the link carries: one byte for its port, then bytes that mean 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from struct import Struct
 from typing import NamedTuple, TypeAlias
@@ -18,7 +18,7 @@ MOST_DATAGRAM = 1232
 "Bytes of a datagram: what IPv6 carries everywhere without its own fragmentation."
 MOST_BODY = MOST_DATAGRAM - OVERHEAD
 
-_BROADCAST, _UNICAST, _ACKS, _PIECE, _UNICAST_PIECE, _REPAIR = range(1, 7)
+_BROADCAST, _UNICAST, _ACKS, _PIECE, _UNICAST_PIECE, _REPAIR, _UNICAST_ACKS = range(1, 8)
 _TO_NUMBER = Struct(">BIQ")
 _TO = Struct(">BI")
 _NUMBER = Struct(">Q")
@@ -53,7 +53,7 @@ BROADCASTS = {port: bytes((_BROADCAST, port)) for port in Port}
 "First bytes of a broadcast packet by port."
 ROUTER_BROADCAST = BROADCASTS[Port.ROUTER]
 UNICAST = bytes((_UNICAST,))
-"First byte of a unicast packet."
+"First byte of a unicast packet without acknowledgements."
 UNICAST_HEADER = _TO_NUMBER.size
 "Bytes of a unicast packet before its payload."
 
@@ -70,6 +70,8 @@ class Unicast(NamedTuple):
     to: NodeId
     number: int
     payload: bytes
+    acks: tuple[int, ...] = ()
+    "Numbers that the sender has received from that neighbour."
 
 
 class Acks(NamedTuple):
@@ -115,8 +117,8 @@ def write_packet(packet: Packet) -> bytes:
     match packet:
         case Broadcast(payload):
             return bytes((_BROADCAST,)) + payload
-        case Unicast(to, number, payload):
-            return _TO_NUMBER.pack(_UNICAST, to, number) + payload
+        case Unicast(to, number, payload, acks):
+            return with_acks(_TO_NUMBER.pack(_UNICAST, to, number) + payload, acks)
         case Acks(to, numbers):
             return _TO.pack(_ACKS, to) + b"".join(map(_NUMBER.pack, numbers))
         case Piece(message, index, count, payload):
@@ -130,6 +132,21 @@ def write_packet(packet: Packet) -> bytes:
 def with_attempt(body: bytes, attempt: int) -> bytes:
     """Return a unicast packet in bytes as its `attempt`-th transmission, from 1."""
     return body[:_ATTEMPT_AT] + bytes((attempt & 0xFF,)) + body[_ATTEMPT_AT + 1 :]
+
+
+def with_acks(body: bytes, acks: Sequence[int]) -> bytes:
+    """Return a unicast packet in bytes with acknowledgements of packets from its addressee."""
+    if not acks:
+        return body
+    start = bytes((_UNICAST_ACKS,)) + body[1:UNICAST_HEADER] + bytes((len(acks),))
+    return start + b"".join(map(_NUMBER.pack, acks)) + body[UNICAST_HEADER:]
+
+
+def room_for_acks(body: bytes) -> int:
+    """Return how many acknowledgements `with_acks` can add to a packet; 0 if it is no whole unicast."""
+    if body[:1] != UNICAST:
+        return 0
+    return min((MOST_BODY - len(body) - 1) // _NUMBER.size, 255)
 
 
 def read_packet(body: bytes) -> Packet:
@@ -162,6 +179,18 @@ def _read_unicast(body: bytes) -> Unicast:
     _need(body, _TO_NUMBER.size + 1)
     _, to, number = _TO_NUMBER.unpack_from(body)
     return Unicast(to, number, body[_TO_NUMBER.size :])
+
+
+def _read_unicast_acks(body: bytes) -> Unicast:
+    _need(body, UNICAST_HEADER + 1)
+    _, to, number = _TO_NUMBER.unpack_from(body)
+    start = UNICAST_HEADER + 1
+    end = start + _NUMBER.size * body[UNICAST_HEADER]
+    _need(body, end + 1)
+    if end == start or len(body) > MOST_BODY:
+        raise FrameError("a unicast packet with no acknowledgements, or too long")
+    acks = tuple(number for (number,) in _NUMBER.iter_unpack(body[start:end]))
+    return Unicast(to, number, body[end:], acks)
 
 
 def _read_acks(body: bytes) -> Acks:
@@ -208,4 +237,5 @@ _READERS: dict[int, Callable[[bytes], Packet]] = {
     _PIECE: _read_piece,
     _UNICAST_PIECE: _read_unicast_piece,
     _REPAIR: _read_repair,
+    _UNICAST_ACKS: _read_unicast_acks,
 }

@@ -15,7 +15,8 @@ from roamcast.wire.field import NodeId
 
 FIRST_TIMEOUT = 0.03
 "Seconds until the first retry to a neighbour whose round trip was not measured yet."
-LEAST_TIMEOUT = 0.015
+LEAST_TIMEOUT = 0.02
+"Longer than a neighbour holds an acknowledgement back (`ACK_HOLD`)."
 MOST_TIMEOUT = 0.03
 "Seconds between retries at most, if the measured round trip is not longer."
 SLOWEST_TIMEOUT = 0.5
@@ -81,6 +82,17 @@ class RoundTrip:
         if alive:
             return min(base * CONGESTED_BACKOFF ** (attempt - 1), SLOWEST_TIMEOUT)
         return min(base * BACKOFF ** (attempt - 1), max(base, MOST_TIMEOUT), SLOWEST_TIMEOUT)
+
+
+class HeldAcks:
+    """Acknowledgements for one neighbour that wait for a packet to carry them."""
+
+    __slots__ = ("due", "numbers")
+
+    def __init__(self, due: float) -> None:
+        self.due = due
+        "When they are sent alone [s]."
+        self.numbers: list[int] = []
 
 
 class Transfer:

@@ -23,7 +23,8 @@ from roamcast.live.security.replay import ReplayWindow
 from roamcast.wire.field import HIGHEST_NODE, NodeId
 from roamcast.wire.message import Message
 
-VERSION = 1
+VERSION = 2
+"Counts the versions of frames and of the packets in them."
 HEADER = Struct(">B4s4sIQQ")
 TAG_BYTES = 16
 OVERHEAD = HEADER.size + TAG_BYTES

@@ -19,7 +19,7 @@ from roamcast.live import Config, Node
 from roamcast.live.link.bearer import Bearer
 from roamcast.live.link.packets import Broadcast, Port, write_packet
 from roamcast.live.security.counters import FrameCounters
-from roamcast.live.security.frame import Sealer, fingerprint_protocol
+from roamcast.live.security.frame import VERSION, Sealer, fingerprint_protocol
 from roamcast.live.security.keys import NetworkKey
 from roamcast.live.view import view
 from roamcast.routing.cbr.raft.raft import RaftCbr
@@ -38,7 +38,7 @@ def without_key(size: int) -> Iterator[bytes]:
     """Yield frames with the header of this network, of new senders and epochs, that nobody sealed."""
     r = Random(1)
     while True:
-        head = b"\x01" + KEY.network + PROTOCOL + r.randbytes(20)
+        head = bytes((VERSION,)) + KEY.network + PROTOCOL + r.randbytes(20)
         yield head + r.randbytes(size - len(head))
 
 

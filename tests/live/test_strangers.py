@@ -12,7 +12,7 @@ from roamcast.live import Config, Node
 from roamcast.live.link.bearer import PeerBearer
 from roamcast.live.link.packets import Broadcast, Port, write_packet
 from roamcast.live.security.counters import FrameCounters
-from roamcast.live.security.frame import Sealer, fingerprint_protocol
+from roamcast.live.security.frame import VERSION, Sealer, fingerprint_protocol
 from roamcast.live.security.keys import NetworkKey
 from roamcast.live.view import view
 from roamcast.routing.reference import own_protocols
@@ -36,7 +36,7 @@ def test_strangers_are_counted_and_leave_nothing_behind():
             other = Sealer(NetworkKey(bytes(32)), protocol, 5, FrameCounters())
             friend = Sealer(KEY, protocol, 6, FrameCounters())
             kept = friend.seal(write_packet(Broadcast(bytes(9))))
-            header = b"\x01" + KEY.network + protocol
+            header = bytes((VERSION,)) + KEY.network + protocol
             sent = 0
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as source:
                 for _ in range(60):

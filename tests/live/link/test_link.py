@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from roamcast.live.errors import LiveError
+from roamcast.live.link.acks import ACK_HOLD
 from roamcast.live.link.bearer import BroadcastBearer, InterfaceBearer, PeerBearer
-from roamcast.live.link.link import ATTEMPTS, MOST_WAITING, WINDOW, Link
+from roamcast.live.link.link import ATTEMPTS, MOST_WAITING, PROMPT_ACKS, WINDOW, Link
 from roamcast.live.link.packets import MOST_PAYLOAD, Port
 from roamcast.live.link.peer import (
     CONGESTED_BACKOFF,
     FIRST_TIMEOUT,
+    LEAST_TIMEOUT,
     MOST_TIMEOUT,
     SLOWEST_TIMEOUT,
     RoundTrip,
@@ -22,6 +24,7 @@ from roamcast.live.security.frame import Opener, Refusal, Sealer
 from roamcast.live.security.keys import NetworkKey
 from tests.live import virtual
 from tests.live.medium import Medium, until
+from tests.live.virtual import run as run_in_virtual_time
 
 KEY = NetworkKey.of_open_network("test")
 PROTOCOL = b"test"
@@ -112,6 +115,73 @@ def test_a_unicast_arrives_once_over_a_bad_medium(length):
     run(story)
 
 
+def test_an_answer_carries_the_acknowledgement():
+    async def story():
+        medium = Medium()
+        a, told, b, heard = pair(medium)
+        await meet_each_other(a, b)
+        heard.received = lambda port, payload, sender: b.send(Port.ROUTER, b"re: " + payload, sender, None)
+        told.payloads.clear()
+        before = b.counts["frames_sent"]
+        for n in range(10):
+            a.send(Port.ROUTER, b"%d" % n, 2, n)
+            await until(lambda n=n: len(told.payloads) == n + 1)
+            assert not a.peers[2].inflight
+        assert b.counts["frames_sent"] == before + 10  # no frame for acknowledgements alone
+        await until(lambda: not b.peers[1].inflight)
+        assert not told.failures and not heard.failures
+        assert a.counts["retried"] + b.counts["retried"] == 0
+
+    run_in_virtual_time(story())
+
+
+def test_an_acknowledgement_without_an_answer_waits_a_moment_and_many_do_not():
+    async def story():
+        loop = asyncio.get_running_loop()
+        medium = Medium()
+        a, _, b, _ = pair(medium)
+        await meet_each_other(a, b)
+        start = loop.time()
+        a.send(Port.ROUTER, b"one", 2, None)
+        await until(lambda: not a.peers[2].inflight)
+        assert ACK_HOLD <= loop.time() - start <= ACK_HOLD + 0.01
+        start, sent = loop.time(), b.counts["frames_sent"]
+        for n in range(PROMPT_ACKS):
+            a.send(Port.ROUTER, b"%d" % n, 2, None)
+        await until(lambda: not a.peers[2].inflight)
+        assert loop.time() - start < ACK_HOLD
+        assert b.counts["frames_sent"] == sent + 1
+
+    run_in_virtual_time(story())
+
+
+def test_a_repeated_packet_is_acknowledged_at_once():
+    async def story():
+        loop = asyncio.get_running_loop()
+        medium = Medium()
+        a, _, b, heard = pair(medium)
+        await meet_each_other(a, b)
+        heard.payloads.clear()
+        medium.part(1, 2)
+        a.send(Port.ROUTER, b"one", 2, None)
+        await asyncio.sleep(0.01)
+        medium.join(1, 2)
+        await until(lambda: heard.payloads)
+        start = loop.time()
+        await until(lambda: not a.peers[2].inflight)
+        assert loop.time() - start < ACK_HOLD
+        assert a.counts["retried"] == 1
+
+    run_in_virtual_time(story())
+
+
+async def meet_each_other(a, b):
+    """Let two nodes learn each other's address and round trip."""
+    a.send(Port.HELLO, b"", 2, None)
+    b.send(Port.HELLO, b"", 1, None)
+    await asyncio.sleep(0.1)
+
+
 def test_a_long_broadcast_is_repaired_by_its_neighbours():
     async def story():
         medium = Medium(loss=0.2, seed=3)
@@ -151,12 +221,16 @@ def test_a_slow_neighbour_is_waited_for_if_it_is_heard():
 
 def test_an_acknowledgement_of_a_repeated_packet_measures_its_own_transmission():
     trip = RoundTrip()
-    assert trip.timeout(1) == FIRST_TIMEOUT and trip.timeout(6) == MOST_TIMEOUT
+    assert trip.timeout(1) == trip.timeout(6) == FIRST_TIMEOUT
     assert trip.timeout(3, alive=True) == FIRST_TIMEOUT * CONGESTED_BACKOFF**2
     assert trip.timeout(9, alive=True) == SLOWEST_TIMEOUT
     for _ in range(50):
         trip.measure(0.1)
     assert 0.1 <= trip.timeout(1) <= trip.timeout(6) < 0.11
+    fast = RoundTrip()
+    for _ in range(50):
+        fast.measure(0.001)
+    assert fast.timeout(1) == LEAST_TIMEOUT > ACK_HOLD and fast.timeout(6) == MOST_TIMEOUT
     trip.measure(10.0)
     assert trip.timeout(6) == SLOWEST_TIMEOUT
 

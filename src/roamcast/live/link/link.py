@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from roamcast.live.errors import FrameError
+from roamcast.live.link.acks import HeldAcks
 from roamcast.live.link.bearer import Address, Bearer
 from roamcast.live.link.fragments import Reassembly, RepairStore, cut
 from roamcast.live.link.outbox import Outbox
@@ -37,7 +38,7 @@ from roamcast.live.link.packets import (
     with_attempt,
     write_packet,
 )
-from roamcast.live.link.peer import HeldAcks, PacketWindow, Peer, Transfer, first_number
+from roamcast.live.link.peer import PacketWindow, Peer, Transfer, first_number
 from roamcast.live.security.frame import Frame, Opener, Refusal, Sealer
 from roamcast.wire.field import NodeId
 
@@ -55,8 +56,6 @@ MOST_PEERS = 1024
 REPAIR_WAIT = 0.03
 "Seconds without a further fragment before missing ones are asked for."
 REPAIR_REQUESTS = 6
-ACK_HOLD = 0.012
-"Seconds for which an acknowledgement waits for a packet to the same neighbour that can carry it."
 PROMPT_ACKS = WINDOW // 2
 "As many acknowledgements for one neighbour do not wait: it might have to."
 
@@ -109,9 +108,7 @@ class Link:
         self._time = self._loop.time
         self.reassembly = Reassembly(self._loop.time)
         self._repairs = RepairStore(self._loop.time)
-        self._acks: dict[NodeId, HeldAcks] = {}
-        "Acknowledgements that wait, by neighbour, those that wait longest first."
-        self._ack_timer: asyncio.TimerHandle | None = None
+        self._acks = HeldAcks(self._loop, self._send_acks, PROMPT_ACKS)
         self._message = sealer.upcoming & 0xFFFFFFFF
         self._numbers = first_number(start)
         "The number before the first one of a new neighbour."
@@ -132,8 +129,7 @@ class Link:
         """Close the sockets and forget what waits."""
         self._closed = True
         self.outbox.close()
-        self._acks.clear()
-        self._hold_acks()
+        self._acks.close()
         for peer in self.peers.values():
             if peer.timer is not None:
                 peer.timer.cancel()
@@ -178,7 +174,7 @@ class Link:
         return [] if peer is None else [transfer.token for transfer in peer.take_back()]
 
     def _pump(self, peer: Peer) -> None:
-        while len(peer.inflight) < WINDOW and not peer.suspect_at(self._loop.time()):
+        while len(peer.inflight) < WINDOW and not peer.idle and not peer.suspect_at(self._time()):
             found = peer.next_packet()
             if found is None:
                 break
@@ -188,23 +184,22 @@ class Link:
         self._watch(peer)
 
     def _transmit(self, peer: Peer, pending: Any) -> None:
-        now = self._loop.time()
-        pending.sent.append(now)
-        alive = peer.heard > pending.sent[0]
-        pending.due = now + peer.round_trip.timeout(pending.attempts, alive)
-        if pending.attempts > 1:
+        now = self._time()
+        sent = pending.sent
+        sent.append(now)
+        attempts = len(sent)
+        pending.due = now + peer.round_trip.timeout(attempts, peer.heard > sent[0])
+        if attempts > 1:
             self.counts["retried"] += 1
-        body = with_attempt(pending.body, pending.attempts)
-        held = self._acks.get(peer.node)
-        if held is not None and len(held.numbers) <= room_for_acks(body):
-            body = with_acks(body, held.numbers)
-            del self._acks[peer.node]
-            self._hold_acks()
+        body = with_attempt(pending.body, attempts)
+        body = with_acks(body, self._acks.take(peer.node, room_for_acks(body)))
         self.outbox.put(body, peer.bearer, peer.address, pending.transfer.urgent)
 
     def _watch(self, peer: Peer) -> None:
         if peer.timer is None and peer.inflight and not self._closed:
-            due = min(pending.due for pending in peer.inflight.values())
+            due = next(iter(peer.inflight.values())).due
+            if len(peer.inflight) > 1:
+                due = min(pending.due for pending in peer.inflight.values())
             peer.timer = self._loop.call_at(due, self._retry, peer)
 
     def _retry(self, peer: Peer) -> None:
@@ -338,46 +333,21 @@ class Link:
         """Acknowledge a packet for this node; return whether it was not received before."""
         if to != self._sealer.sender:
             return False
-        held = self._acks.get(peer.node)
-        if held is None:
-            held = self._acks[peer.node] = HeldAcks(self._time() + ACK_HOLD)
-        held.numbers.append(number)
         new = peer.received.accept(number & NUMBER_MASK)
         if not new:
             self.counts["repeated"] += 1
-        if number >> ATTEMPT_SHIFT > 1 or not new:
-            held.due = 0.0  # the neighbour repeats: it has waited long enough
+        # A neighbour that repeats has waited long enough.
+        self._acks.add(peer.node, number, prompt=not new or number >> ATTEMPT_SHIFT > 1)
         return new
 
     def _drained(self) -> None:
         """Send the acknowledgements of a batch of datagrams that do not wait for a packet to carry them."""
-        if self._acks:
-            self._send_acks(0.0)
+        self._acks.flush()
 
-    def _send_acks(self, now: float) -> None:
-        """Send the acknowledgements that are due at `now`, and those that are many."""
-        for node, held in list(self._acks.items()):
-            if held.due > now and len(held.numbers) < PROMPT_ACKS:
-                continue
-            del self._acks[node]
-            peer, numbers = self.peers.get(node), held.numbers
-            for at in range(0, len(numbers) if peer is not None else 0, MOST_ACKS):
-                self._put(Acks(node, tuple(numbers[at : at + MOST_ACKS])), peer, urgent=True)
-        self._hold_acks()
-
-    def _hold_acks(self) -> None:
-        """Let the timer wait for the acknowledgements that are due first."""
-        first = next(iter(self._acks.values()), None)
-        timer = self._ack_timer
-        if timer is not None:
-            if first is not None and timer.when() == first.due:
-                return
-            timer.cancel()
-        self._ack_timer = None if first is None else self._loop.call_at(first.due, self._ack_held)
-
-    def _ack_held(self) -> None:
-        self._ack_timer = None
-        self._send_acks(self._loop.time())
+    def _send_acks(self, node: NodeId, numbers: list[int]) -> None:
+        peer = self.peers.get(node)
+        for at in range(0, len(numbers) if peer is not None else 0, MOST_ACKS):
+            self._put(Acks(node, tuple(numbers[at : at + MOST_ACKS])), peer, urgent=True)
 
     def _settle(self, peer: Peer, numbers: tuple[int, ...]) -> None:
         now = self._loop.time()

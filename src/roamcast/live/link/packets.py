@@ -118,7 +118,7 @@ def write_packet(packet: Packet) -> bytes:
         case Broadcast(payload):
             return bytes((_BROADCAST,)) + payload
         case Unicast(to, number, payload, acks):
-            return with_acks(_TO_NUMBER.pack(_UNICAST, to, number) + payload, acks)
+            return with_acks(write_unicast(to, number, payload), acks)
         case Acks(to, numbers):
             return _TO.pack(_ACKS, to) + b"".join(map(_NUMBER.pack, numbers))
         case Piece(message, index, count, payload):
@@ -127,6 +127,11 @@ def write_packet(packet: Packet) -> bytes:
             return _TO_NUMBER.pack(_UNICAST_PIECE, to, number) + _PART.pack(message, index, count) + payload
         case Repair(to, message, missing):
             return _REPAIR_OF.pack(_REPAIR, to, message) + bytes(missing)
+
+
+def write_unicast(to: NodeId, number: int, payload: bytes) -> bytes:
+    """Return what `write_packet` returns for a unicast packet without acknowledgements."""
+    return _TO_NUMBER.pack(_UNICAST, to, number) + payload
 
 
 def with_attempt(body: bytes, attempt: int) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 
 from roamcast.live.link.bearer import Address
 from roamcast.live.link.fragments import cut
-from roamcast.live.link.packets import MOST_BODY, UNICAST_HEADER, Unicast, UnicastPiece, write_packet
+from roamcast.live.link.packets import MOST_BODY, UNICAST_HEADER, UnicastPiece, write_packet, write_unicast
 from roamcast.live.security.replay import ReplayWindow
 from roamcast.wire.field import NodeId
 
@@ -17,7 +17,7 @@ FIRST_TIMEOUT = 0.03
 "Seconds until the first retry to a neighbour whose round trip was not measured yet."
 LEAST_TIMEOUT = 0.02
 "Longer than a neighbour holds an acknowledgement back (`ACK_HOLD`)."
-MOST_TIMEOUT = 0.03
+MOST_TIMEOUT = 0.025
 "Seconds between retries at most, if the measured round trip is not longer."
 SLOWEST_TIMEOUT = 0.5
 "Seconds between retries at most; longer round trips are not waited for, so that a lost neighbour is noticed."
@@ -82,17 +82,6 @@ class RoundTrip:
         if alive:
             return min(base * CONGESTED_BACKOFF ** (attempt - 1), SLOWEST_TIMEOUT)
         return min(base * BACKOFF ** (attempt - 1), max(base, MOST_TIMEOUT), SLOWEST_TIMEOUT)
-
-
-class HeldAcks:
-    """Acknowledgements for one neighbour that wait for a packet to carry them."""
-
-    __slots__ = ("due", "numbers")
-
-    def __init__(self, due: float) -> None:
-        self.due = due
-        "When they are sent alone [s]."
-        self.numbers: list[int] = []
 
 
 class Transfer:
@@ -169,6 +158,11 @@ class Peer:
         self.bytes = 0
         return found
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing waits to be sent."""
+        return not (self.ready or self.urgent or self.waiting)
+
     def next_packet(self) -> tuple[int, Pending] | None:
         """Return the next packet to send and its number, or None if nothing waits."""
         while not self.ready:
@@ -184,8 +178,7 @@ class Peer:
         payload = transfer.payload
         if len(payload) + UNICAST_HEADER <= MOST_BODY:
             number = self._number()
-            body = write_packet(Unicast(self.node, number, payload))
-            self.ready.append((number, Pending(transfer, body)))
+            self.ready.append((number, Pending(transfer, write_unicast(self.node, number, payload))))
             transfer.left = 1
             return
         pieces = cut(payload)

@@ -155,7 +155,11 @@ class Opener:
         if data[:9] == self._usual and len(data) >= OVERHEAD:  # of this network and protocol
             sender, epoch, counter = _NUMBERS.unpack_from(data, 9)
             known = self._senders.get(sender)
-            if known is not None and epoch == known.epoch and not known.window.has(counter):
+            if (
+                known is not None
+                and epoch == known.epoch
+                and (counter > known.window.highest or not known.window.has(counter))
+            ):
                 header = data[:29]
                 try:
                     body = known.cipher.decrypt(header[9:13] + header[21:], data[29:], header)

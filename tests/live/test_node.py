@@ -164,6 +164,22 @@ def test_a_slow_application_loses_the_oldest_events_and_can_see_how_many():
     run(story)
 
 
+def test_events_for_a_slow_application_are_bounded_in_bytes(monkeypatch):
+    monkeypatch.setattr("roamcast.live.subscription.MOST_BYTES", 1 << 20)
+
+    async def story():
+        async with network(1, []) as (node,):
+            slow = node.subscribe("/alert")
+            for level in range(60):
+                await node.publish(alert(level, text="x" * 10_000))
+            slow.close()
+            left = [event["level"] async for event in slow]
+            assert left == list(range(60 - len(left), 60)) and slow.dropped == 60 - len(left)
+            assert 5 <= len(left) <= (1 << 20) // (8 * 10_000)
+
+    run(story)
+
+
 def test_equal_subscriptions_of_a_node_share_one_in_the_router():
     async def story():
         async with network(1, []) as (node,):

@@ -70,7 +70,7 @@ def test_a_definition_that_nobody_asked_for_or_that_is_another_is_not_taken():
         types.park(Port.ROUTER, b"message", 7, ALERT.fingerprint)
         types.take(write_definition(declare_type("alert", {"level": "string"})))
         types.take(b"garbage")
-        assert not types.by_fingerprint and types.parked_bytes == 7
+        assert not types.by_fingerprint and types.parked_bytes == 512 + 7
         types.take(write_definition(ALERT))
         assert list(types.by_fingerprint.values()) == [ALERT] and types.parked_bytes == 0
         types.close()

@@ -29,6 +29,8 @@ MOST_ASKED = 32
 "Types asked for at a time."
 MOST_PARKED = 1 << 18
 "Bytes of messages that wait for their type; the oldest makes room."
+_OVERHEAD = 512
+"Bytes counted for each of these messages besides its payload."
 ASK_EVERY = 0.5
 "Seconds between requests for a type."
 REQUESTS = 10
@@ -92,7 +94,7 @@ class TypeExchange:
         """Keep a message until its type is known, and ask its sender for the type."""
         self._parked[self._count] = (fingerprint, port, payload, sender)
         self._count += 1
-        self.parked_bytes += len(payload)
+        self.parked_bytes += _OVERHEAD + len(payload)
         while self.parked_bytes > MOST_PARKED:
             self._forget(next(iter(self._parked)))
         if fingerprint not in self._asked and self.learned < MOST_TYPES:
@@ -139,7 +141,7 @@ class TypeExchange:
             replace_file(self._folder / f"{type.fingerprint.hex()}.json", data)
         waiting = [(key, each) for key, each in self._parked.items() if each[0] == type.fingerprint]
         for key, (_, _, payload, _) in waiting:
-            self.parked_bytes -= len(payload)
+            self.parked_bytes -= _OVERHEAD + len(payload)
             del self._parked[key]
         for _, (_, port, payload, sender) in waiting:
             self._again(port, payload, sender)
@@ -169,5 +171,5 @@ class TypeExchange:
             self._forget(key)
 
     def _forget(self, key: int) -> None:
-        self.parked_bytes -= len(self._parked.pop(key)[2])
+        self.parked_bytes -= _OVERHEAD + len(self._parked.pop(key)[2])
         self.given_up += 1

@@ -10,9 +10,17 @@ from types import TracebackType
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.router import Publication
+from roamcast.wire.encodings import FACTOR, OVERHEAD
 
 MOST_EVENTS = 65_536
 "Events that wait for a slow application; the oldest makes room."
+MOST_BYTES = 32 << 20
+"Bytes that these events hold; each is counted with what its objects take (`event_bytes`)."
+
+
+def event_bytes(publication: Publication) -> int:
+    """Return the bytes that a decoded publication is counted with."""
+    return OVERHEAD + FACTOR * publication.length
 
 
 class Subscription:
@@ -33,6 +41,7 @@ class Subscription:
         self._end = end
         self._publications: deque[Publication] = deque()
         self._most = most
+        self._bytes = 0
         self._arrived = asyncio.Event()
         self._closed = False
 
@@ -43,11 +52,17 @@ class Subscription:
         if self._taker is not None:
             self._taker(publication)
             return
-        if len(self._publications) >= self._most:
-            self._publications.popleft()
-            self.dropped += 1
+        self._bytes += event_bytes(publication)
         self._publications.append(publication)
+        while len(self._publications) > self._most or self._bytes > MOST_BYTES:
+            self._take_first()
+            self.dropped += 1
         self._arrived.set()
+
+    def _take_first(self) -> Publication:
+        first = self._publications.popleft()
+        self._bytes -= event_bytes(first)
+        return first
 
     async def next_publication(self) -> Publication:
         """Wait for the next event and return it with its publisher; raises StopAsyncIteration at the end."""
@@ -56,7 +71,7 @@ class Subscription:
                 raise StopAsyncIteration
             self._arrived.clear()
             await self._arrived.wait()
-        return self._publications.popleft()
+        return self._take_first()
 
     def __aiter__(self) -> Subscription:
         return self

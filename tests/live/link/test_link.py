@@ -9,7 +9,7 @@ import pytest
 from roamcast.live.errors import LiveError
 from roamcast.live.link.acks import ACK_HOLD
 from roamcast.live.link.bearer import BroadcastBearer, InterfaceBearer, PeerBearer
-from roamcast.live.link.link import ATTEMPTS, MOST_WAITING, PROMPT_ACKS, WINDOW, Link
+from roamcast.live.link.link import ATTEMPTS, MOST_BACKLOG_BYTES, MOST_WAITING, PROMPT_ACKS, WINDOW, Link
 from roamcast.live.link.packets import MOST_PAYLOAD, Port
 from roamcast.live.link.peer import (
     CONGESTED_BACKOFF,
@@ -17,6 +17,7 @@ from roamcast.live.link.peer import (
     LEAST_TIMEOUT,
     MOST_TIMEOUT,
     SLOWEST_TIMEOUT,
+    TRANSFER_BYTES,
     RoundTrip,
 )
 from roamcast.live.security.counters import FrameCounters
@@ -293,6 +294,41 @@ def test_a_full_queue_drops_the_newcomer_and_says_so():
         assert told.drops == [(WINDOW + MOST_WAITING, 2), (WINDOW + MOST_WAITING + 1, 2)]
 
     run(story)
+
+
+def test_what_waits_for_many_silent_neighbours_is_bounded_in_bytes():
+    async def story():
+        a, told = make(1, [Medium().bearer(1)])
+        sent, most = 0, 0
+        for n in range(1500):  # more neighbours than are remembered
+            for _ in range(12):
+                a.send(Port.ROUTER, bytes(1100), 10 + n, n)
+                sent += 1
+            most = max(most, a.backlog.bytes)
+        assert MOST_BACKLOG_BYTES // 2 < most <= MOST_BACKLOG_BYTES + TRANSFER_BYTES
+        await until(lambda: len(told.drops) + len(told.failures) == sent)
+        assert a.backlog.bytes == 0 and len(told.drops) > sent // 2
+
+    run_in_virtual_time(story())
+
+
+def test_what_waits_counts_nothing_once_it_has_gone():
+    async def story():
+        medium = Medium()
+        a, told, _, heard = pair(medium)
+        for n in range(50):
+            a.send(Port.ROUTER, bytes(n), 2, n)
+        assert a.backlog.bytes > 0
+        await until(lambda: len(heard.payloads) == 50 and not a.peers[2].inflight)
+        assert a.backlog.bytes == 0
+        medium.part(1, 2)
+        for n in range(50):
+            a.send(Port.ROUTER, bytes(n), 2, n)
+        a.withdraw(2)
+        await until(lambda: len(told.failures) == WINDOW)
+        assert a.backlog.bytes == 0
+
+    run_in_virtual_time(story())
 
 
 def test_a_restarted_sender_is_heard_at_once(tmp_path):

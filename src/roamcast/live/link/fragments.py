@@ -17,7 +17,7 @@ KEPT_BYTES = 1 << 18
 "Bytes of own broadcast payloads kept for repairs; the oldest makes room."
 FINISHED = 256
 "Completed payloads remembered, so that late fragments do not begin them again."
-_OVERHEAD = 256
+_OVERHEAD = 1024
 "Bytes counted for each incomplete payload besides its fragments."
 
 

@@ -38,7 +38,7 @@ from roamcast.live.link.packets import (
     with_attempt,
     write_packet,
 )
-from roamcast.live.link.peer import PacketWindow, Peer, Transfer, first_number
+from roamcast.live.link.peer import Backlog, PacketWindow, Peer, Transfer, first_number
 from roamcast.live.security.frame import Frame, Opener, Refusal, Sealer
 from roamcast.wire.field import NodeId
 
@@ -51,6 +51,8 @@ ALIVE = 0.1
 MOST_WAITING = 512
 "Payloads that wait for one neighbour."
 MOST_WAITING_BYTES = 1 << 20
+MOST_BACKLOG_BYTES = 8 << 20
+"Bytes of payloads for all neighbours together that were neither acknowledged nor given up."
 MOST_PEERS = 1024
 "Neighbours remembered; the one silent longest, for which nothing waits, is forgotten."
 REPAIR_WAIT = 0.03
@@ -103,7 +105,8 @@ class Link:
         self._user = user
         self.outbox = Outbox(self._loop, self._emit, budget)
         self.peers: OrderedDict[NodeId, Peer] = OrderedDict()
-        self._latest = Peer(-1, 0)
+        self.backlog = Backlog()
+        self._latest = Peer(-1, 0, self.backlog)
         "The neighbour that was heard last."
         self._time = self._loop.time
         self.reassembly = Reassembly(self._loop.time)
@@ -161,12 +164,16 @@ class Link:
         if (
             len(peer.waiting) + len(peer.urgent) >= MOST_WAITING
             or peer.bytes + len(whole) > MOST_WAITING_BYTES
+            or self.backlog.bytes + len(whole) > MOST_BACKLOG_BYTES
         ):
-            self.counts["overflowed"] += 1
-            self._loop.call_soon(self._user.overflowed, token, to)
+            self._overflow(token, to)
             return
         peer.enqueue(Transfer(whole, token, urgent))
         self._pump(peer)
+
+    def _overflow(self, token: Any, to: NodeId) -> None:
+        self.counts["overflowed"] += 1
+        self._loop.call_soon(self._user.overflowed, token, to)
 
     def withdraw(self, to: NodeId) -> list[Any]:
         """Return the tokens of payloads that wait for a neighbour and were not begun, and forget those."""
@@ -321,12 +328,14 @@ class Link:
         if peer is not None:
             self.peers.move_to_end(node)
             return peer
-        peer = self.peers[node] = Peer(node, self._numbers)
+        peer = self.peers[node] = Peer(node, self._numbers, self.backlog)
         if len(self.peers) > MOST_PEERS:
             idle = (n for n, each in self.peers.items() if not each.inflight and not each.ready and n != node)
             forgotten = self.peers.pop(next(idle, next(iter(self.peers))))
             self._numbers = max(self._numbers, forgotten.latest)
-            self._latest = Peer(-1, 0)
+            for transfer in forgotten.take_back():
+                self._overflow(transfer.token, forgotten.node)
+            self._latest = Peer(-1, 0, self.backlog)
         return peer
 
     def _is_new(self, peer: Peer, to: NodeId, number: int) -> bool:
@@ -359,6 +368,8 @@ class Link:
             if 0 < attempt <= pending.attempts:
                 peer.round_trip.measure(now - pending.sent[attempt - 1])
             pending.transfer.left -= 1
+            if not pending.transfer.left:
+                peer.finish(pending.transfer)
             peer.acknowledged = now
         if peer.timer is not None:  # it waits for a packet that has been acknowledged
             peer.timer.cancel()

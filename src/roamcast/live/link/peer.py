@@ -26,6 +26,8 @@ CONGESTED_BACKOFF = 2.0
 "As `BACKOFF`, to a neighbour that is heard and does not acknowledge."
 
 
+TRANSFER_BYTES = 256
+"Bytes counted for each payload besides the payload."
 SESSION_BITS = 40
 "A packet number has 16 bits for the start of its sender, then as many bits that count."
 _SESSIONS = 1 << 16
@@ -84,6 +86,15 @@ class RoundTrip:
         return min(base * BACKOFF ** (attempt - 1), max(base, MOST_TIMEOUT), SLOWEST_TIMEOUT)
 
 
+class Backlog:
+    """The bytes of all payloads of a link that were neither acknowledged nor given up."""
+
+    __slots__ = ("bytes",)
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+
 class Transfer:
     """A payload on its way to one neighbour."""
 
@@ -119,9 +130,10 @@ class Pending:
 class Peer:
     """One neighbour."""
 
-    def __init__(self, node: NodeId, latest: int) -> None:
-        """`latest`: the number before that of the first packet to it."""
+    def __init__(self, node: NodeId, latest: int, backlog: Backlog) -> None:
+        """`latest`: the number before that of the first packet to it; `backlog` counts what waits, too."""
         self.node = node
+        self._backlog = backlog
         self.bearer = -1
         self.address: Address | None = None
         "Where it was last heard; None: nowhere yet, and it is reached by broadcast."
@@ -149,6 +161,11 @@ class Peer:
         """Let a payload wait for its turn; urgent ones go before the others."""
         (self.urgent if transfer.urgent else self.waiting).append(transfer)
         self.bytes += len(transfer.payload)
+        self._backlog.bytes += len(transfer.payload) + TRANSFER_BYTES
+
+    def finish(self, transfer: Transfer) -> None:
+        """Note that a payload was acknowledged, withdrawn or given up."""
+        self._backlog.bytes -= len(transfer.payload) + TRANSFER_BYTES
 
     def take_back(self) -> list[Transfer]:
         """Return all payloads of which nothing was sent yet, in order, and forget them."""
@@ -156,6 +173,8 @@ class Peer:
         self.urgent.clear()
         self.waiting.clear()
         self.bytes = 0
+        for transfer in found:
+            self.finish(transfer)
         return found
 
     @property
@@ -207,5 +226,6 @@ class Peer:
     def abandon(self, transfer: Transfer) -> None:
         """Forget all packets of a transfer."""
         transfer.ended = True
+        self.finish(transfer)
         self.ready = deque(each for each in self.ready if each[1].transfer is not transfer)
         self.inflight = {n: each for n, each in self.inflight.items() if each.transfer is not transfer}

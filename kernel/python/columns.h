@@ -1,4 +1,4 @@
-// What the world recorded, as NumPy columns.
+// What the world recorded, as NumPy columns. Records have the indices of nodes, columns their numbers.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "world/frame.h"
+#include "world/mobility.h"
 
 namespace roamcast {
 
@@ -55,31 +56,34 @@ nb::object column_of(const std::vector<Row>& rows, Get get) {
     return column(std::move(values));
 }
 
-inline std::int32_t address(NodeId node) { return node == everyone ? -1 : static_cast<std::int32_t>(node); }
+// The number of a node; -1 for everyone.
+inline std::int32_t number_or_none(const Mobility& nodes, NodeId index) {
+    return index == everyone ? -1 : static_cast<std::int32_t>(nodes.number(index));
+}
 
 // The columns that every kind of row about a message has.
 template <typename Row>
-nb::dict message_columns(const std::vector<Row>& rows) {
+nb::dict message_columns(const std::vector<Row>& rows, const Mobility& nodes) {
     nb::dict out;
     out["time"] = column_of<double>(rows, [](const Row& r) { return to_seconds(r.time); });
-    out["node"] = column_of<std::int32_t>(rows, [](const Row& r) { return r.node; });
+    out["node"] = column_of<std::int32_t>(rows, [&](const Row& r) { return nodes.number(r.node); });
     out["category"] = column_of<std::int16_t>(rows, [](const Row& r) { return r.category; });
     out["kind"] = column_of<std::int16_t>(rows, [](const Row& r) { return r.kind; });
     out["publication"] = column_of<std::int64_t>(rows, [](const Row& r) { return r.about; });
     return out;
 }
 
-inline nb::dict delivery_columns(const std::vector<Delivery>& rows) {
+inline nb::dict delivery_columns(const std::vector<Delivery>& rows, const Mobility& nodes) {
     nb::dict out;
     out["publication"] = column_of<std::int64_t>(rows, [](const Delivery& r) { return r.publication; });
-    out["node"] = column_of<std::int32_t>(rows, [](const Delivery& r) { return r.node; });
+    out["node"] = column_of<std::int32_t>(rows, [&](const Delivery& r) { return nodes.number(r.node); });
     out["time"] = column_of<double>(rows, [](const Delivery& r) { return to_seconds(r.time); });
     return out;
 }
 
-inline nb::dict transmission_columns(const std::vector<Transmission>& rows) {
-    nb::dict out = message_columns(rows);
-    out["to"] = column_of<std::int32_t>(rows, [](const Transmission& r) { return address(r.to); });
+inline nb::dict transmission_columns(const std::vector<Transmission>& rows, const Mobility& nodes) {
+    nb::dict out = message_columns(rows, nodes);
+    out["to"] = column_of<std::int32_t>(rows, [&](const Transmission& r) { return number_or_none(nodes, r.to); });
     out["size"] = column_of<std::int32_t>(rows, [](const Transmission& r) { return r.size; });
     out["attempts"] = column_of<std::int16_t>(rows, [](const Transmission& r) { return r.attempts; });
     out["failed"] = column_of<std::uint8_t>(rows, [](const Transmission& r) { return r.failed; });
@@ -88,26 +92,26 @@ inline nb::dict transmission_columns(const std::vector<Transmission>& rows) {
 }
 
 // Name is a number in the list of names.
-inline nb::dict state_columns(const std::vector<StateRow>& rows) {
+inline nb::dict state_columns(const std::vector<StateRow>& rows, const Mobility& nodes) {
     nb::dict out;
     out["time"] = column_of<double>(rows, [](const StateRow& r) { return to_seconds(r.time); });
-    out["node"] = column_of<std::int32_t>(rows, [](const StateRow& r) { return r.node; });
+    out["node"] = column_of<std::int32_t>(rows, [&](const StateRow& r) { return nodes.number(r.node); });
     out["name"] = column_of<std::int16_t>(rows, [](const StateRow& r) { return r.name; });
     out["value"] = column_of<double>(rows, [](const StateRow& r) { return r.value; });
     return out;
 }
 
 // Cause is a Fate, or 16 + a Loss.
-inline nb::dict lost_columns(const std::vector<LostFrame>& rows) {
-    nb::dict out = message_columns(rows);
-    out["peer"] = column_of<std::int32_t>(rows, [](const LostFrame& r) { return address(r.from); });
+inline nb::dict lost_columns(const std::vector<LostFrame>& rows, const Mobility& nodes) {
+    nb::dict out = message_columns(rows, nodes);
+    out["peer"] = column_of<std::int32_t>(rows, [&](const LostFrame& r) { return number_or_none(nodes, r.from); });
     out["cause"] = column_of<std::int16_t>(rows, [](const LostFrame& r) { return r.cause; });
     return out;
 }
 
 // Cause is a Drop.
-inline nb::dict drop_columns(const std::vector<RouterDrop>& rows) {
-    nb::dict out = message_columns(rows);
+inline nb::dict drop_columns(const std::vector<RouterDrop>& rows, const Mobility& nodes) {
+    nb::dict out = message_columns(rows, nodes);
     out["peer"] = column_of<std::int32_t>(rows, [](const RouterDrop& r) { return r.peer; });
     out["cause"] = column_of<std::int16_t>(rows, [](const RouterDrop& r) { return r.reason; });
     return out;

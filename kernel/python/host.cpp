@@ -18,12 +18,11 @@ namespace {
 
 class PyHost {
 public:
-    PyHost(nb::object its_world, NodeId its_node, std::uint32_t its_incarnation)
-        : node(its_node), incarnation(its_incarnation), world(nb::inst_ptr<PyWorld>(its_world)),
-          kept(std::move(its_world)) {
-        world->check(node);
+    PyHost(nb::object its_world, NodeId its_number, std::uint32_t its_incarnation)
+        : incarnation(its_incarnation), world(nb::inst_ptr<PyWorld>(its_world)), kept(std::move(its_world)) {
+        node = world->index(its_number);
         number = world->number_host(node);
-        name = world->number(node);
+        name = world->python_number(node);
     }
 
     void drop(nb::handle message, long reason, std::int64_t to) {
@@ -57,14 +56,14 @@ public:
         world->resume_host(number);
     }
 
-    NodeId node;
+    NodeId node;  // by index
     std::uint32_t incarnation;
-    Owning number;
+    Owning number;  // of the host
     bool ended = false;
     bool asleep = false;
     PyWorld* world;
     nb::object kept;
-    nb::object name;           // the node, as Python has it
+    nb::object name;           // the node's number, as Python has it
     nb::object position_type;  // not valid where location is not granted
     nb::object velocity_type;
     nb::object random;  // here rather than in the instance's dictionary, which then is seldom needed

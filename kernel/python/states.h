@@ -26,7 +26,7 @@ public:
         rows_.push_back({time, value, node, code_of(name)});
     }
 
-    nb::dict columns() const { return state_columns(rows_); }
+    nb::dict columns(const Mobility& nodes) const { return state_columns(rows_, nodes); }
     std::size_t size() const { return rows_.size(); }
     void forget() { rows_.clear(); }
     const std::vector<std::string>& names() const { return names_; }

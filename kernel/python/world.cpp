@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "channel/error_rate.h"
+#include "python/parameters.h"
 #include "python/routed_world.h"
 
 namespace nb = nanobind;
@@ -47,7 +49,10 @@ void bind_world(nb::module_& module) {
         .def("check_routers", &PyWorld::check_routers, "known_reasons"_a, "messages"_a)
         .def("note_published", &PyWorld::note_published, "publication"_a)
         .def("enter", &PyWorld::enter, "node"_a)
-        .def("state", &PyWorld::state, "node"_a, "name"_a, "value"_a)
+        .def(
+            "state",
+            [](PyWorld& world, NodeId node, nb::handle name, double value) { world.state(world.index(node), name, value); },
+            "node"_a, "name"_a, "value"_a)
         .def("close", &PyWorld::close)
         .def("run_until", &PyWorld::run_until, "seconds"_a)
         .def("now", &PyWorld::now)
@@ -55,10 +60,11 @@ void bind_world(nb::module_& module) {
         .def(
             "position",
             [](PyWorld& world, NodeId node) {
-                const Point point = world.position(node);
+                const Point point = world.position(world.index(node));
                 return nb::make_tuple(point.x, point.y);
             },
             "node"_a)
+        .def("order", &PyWorld::order)
         .def("positions", &PyWorld::positions)
         .def("movement", &PyWorld::movement, "until"_a)
         .def("receivers", &PyWorld::receivers, "source"_a)

@@ -17,44 +17,71 @@ public:
     using Reader = std::uint32_t;
     static constexpr Reader nobody = UINT32_MAX;
 
-    // A bit for each reader; in a large network, while only few have the number, a list of those: a packet that
-    // goes along a path of twenty among thousands would else take kilobytes.
+    // A bit for each reader; in a large network, while only few have the number, the words that are not 0: a packet
+    // that goes along a path of twenty among thousands would else take kilobytes.
     class SeenPage {
     public:
         bool has(Reader reader) const {
-            if (!bits_.empty()) return reader / 64 < bits_.size() && (bits_[reader / 64] >> reader % 64 & 1) != 0;
-            return std::binary_search(few_.begin(), few_.end(), reader);
+            const std::uint32_t at = reader / 64;
+            if (!bits_.empty()) return at < bits_.size() && (bits_[at] >> reader % 64 & 1) != 0;
+            if (few_.empty()) return false;
+            const Word& word = few_[last_not_after(at)];
+            return word.at == at && (word.bits >> reader % 64 & 1) != 0;
         }
 
     private:
         friend class SeenIndex;
         static constexpr std::size_t small = 16;  // words: so many bits are kept at once
 
-        void set(Reader reader, std::size_t readers) {
-            const std::size_t words = readers / 64 + 1;
-            if (bits_.empty() && words > small && few_.size() < words) {
-                few_.insert(std::lower_bound(few_.begin(), few_.end(), reader), reader);
-                return;
+        struct Word {
+            std::uint32_t at;  // among all words
+            std::uint64_t bits;
+        };
+
+        // The place in `few_` of the last word that is not after another; 0 if there is none. Without branches, because
+        // no processor could guess them.
+        std::size_t last_not_after(std::uint32_t at) const {
+            std::size_t place = 0;
+            for (std::size_t left = few_.size(); left > 1; left -= left / 2) {
+                place += few_[place + left / 2].at <= at ? left / 2 : 0;
             }
-            if (reader / 64 >= bits_.size()) bits_.resize(words);
-            for (const Reader each : std::exchange(few_, {})) mark(each);
-            mark(reader);
+            return place;
         }
 
-        void mark(Reader reader) { bits_[reader / 64] |= 1ULL << reader % 64; }
+        void set(Reader reader, std::size_t readers) {
+            const std::uint32_t at = reader / 64;
+            const std::size_t words = readers / 64 + 1;
+            const std::uint64_t bit = 1ULL << reader % 64;
+            if (bits_.empty() && words > small) {
+                const std::size_t place = few_.empty() ? 0 : last_not_after(at);
+                if (place < few_.size() && few_[place].at == at) {
+                    few_[place].bits |= bit;
+                    return;
+                }
+                if (2 * few_.size() < words) {
+                    const bool behind = place < few_.size() && few_[place].at < at;
+                    few_.insert(few_.begin() + static_cast<std::ptrdiff_t>(place + (behind ? 1 : 0)), {at, bit});
+                    return;
+                }
+            }
+            if (at >= bits_.size()) bits_.resize(words);
+            for (const Word& word : std::exchange(few_, {})) bits_[word.at] = word.bits;
+            bits_[at] |= bit;
+        }
 
         void clear(Reader reader) {
+            const std::uint64_t bit = 1ULL << reader % 64;
             if (bits_.empty()) {
-                few_.erase(std::lower_bound(few_.begin(), few_.end(), reader));
+                few_[last_not_after(reader / 64)].bits &= ~bit;
             } else {
-                bits_[reader / 64] &= ~(1ULL << reader % 64);
+                bits_[reader / 64] &= ~bit;
             }
         }
 
         std::uint64_t number_ = 0;
         std::size_t users_ = 0;  // readers that have the number, and others who hold the page
         std::vector<std::uint64_t> bits_;
-        std::vector<Reader> few_;  // in order; empty once there are bits
+        std::vector<Word> few_;  // in order; empty once there are bits
     };
 
     // One for the process, so that a router can make its set without knowing where it runs.

@@ -121,10 +121,10 @@ std::size_t World::FrameOnAir::next_end() {
 // Which receiver a node is that hears the signal's end at a moment; the number of receivers, if it is none.
 std::size_t World::FrameOnAir::index_of(NodeId node, Time end) const {
     const Time delay = end - start - frame.airtime;
-    const auto found = std::lower_bound(receivers.begin(), receivers.end(), delay, [node](const Reception& r, Time d) {
-        return r.delay != d ? r.delay < d : r.node < node;
-    });
-    if (found == receivers.end() || found->delay != delay || found->node != node) return receivers.size();
+    auto found = std::lower_bound(receivers.begin(), receivers.end(), delay,
+                                  [](const Reception& reception, Time limit) { return reception.delay < limit; });
+    while (found != receivers.end() && found->delay == delay && found->node != node) ++found;
+    if (found == receivers.end() || found->delay != delay) return receivers.size();
     return static_cast<std::size_t>(found - receivers.begin());
 }
 

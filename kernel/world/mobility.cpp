@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 namespace roamcast {
@@ -25,6 +28,23 @@ double mean_slowness(double low, double high) {
     return high > low ? std::log(high / low) / (high - low) : 1 / low;
 }
 
+// The low 16 bits of a number, a zero after each.
+std::uint32_t spread_bits(std::uint32_t number) {
+    number = (number | number << 8) & 0x00ff00ffU;
+    number = (number | number << 4) & 0x0f0f0f0fU;
+    number = (number | number << 2) & 0x33333333U;
+    return (number | number << 1) & 0x55555555U;
+}
+
+// The values in another order: the first is that which `order` names first.
+template <typename Value>
+void reorder(std::vector<Value>& values, const std::vector<NodeId>& order) {
+    std::vector<Value> sorted;
+    sorted.reserve(values.size());
+    for (const NodeId old : order) sorted.push_back(std::move(values[old]));
+    values = std::move(sorted);
+}
+
 }  // namespace
 
 double mean_distance(double width, double height) {
@@ -40,8 +60,37 @@ double mean_distance(double width, double height) {
 NodeId Mobility::add(const Leg& leg, Walker mind, double top_speed) {
     legs_.push_back(leg);
     minds_.push_back(std::move(mind));
+    numbers_.push_back(static_cast<NodeId>(numbers_.size()));
+    indices_.push_back(static_cast<NodeId>(indices_.size()));
     top_speed_ = std::max(top_speed_, top_speed);
     return static_cast<NodeId>(legs_.size() - 1);
+}
+
+void Mobility::sort_by_position() {
+    double left = std::numeric_limits<double>::infinity();
+    double bottom = left;
+    double right = -left;
+    double top = -left;
+    for (const Leg& leg : legs_) {
+        left = std::min(left, leg.x);
+        right = std::max(right, leg.x);
+        bottom = std::min(bottom, leg.y);
+        top = std::max(top, leg.y);
+    }
+    const double scale = UINT16_MAX / std::max({right - left, top - bottom, 1e-3});
+    std::vector<std::uint32_t> keys(legs_.size());
+    for (std::size_t index = 0; index < legs_.size(); ++index) {
+        const auto column = static_cast<std::uint32_t>((legs_[index].x - left) * scale);
+        const auto row = static_cast<std::uint32_t>((legs_[index].y - bottom) * scale);
+        keys[index] = spread_bits(column) | spread_bits(row) << 1;
+    }
+    std::vector<NodeId> order(legs_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&keys](NodeId a, NodeId b) { return keys[a] < keys[b]; });
+    reorder(legs_, order);
+    reorder(minds_, order);
+    reorder(numbers_, order);
+    for (std::size_t index = 0; index < numbers_.size(); ++index) indices_[numbers_[index]] = static_cast<NodeId>(index);
 }
 
 NodeId Mobility::add_static(Point place) {

@@ -65,6 +65,12 @@ public:
 
     std::size_t size() const { return legs_.size(); }
 
+    // Nodes are addressed by index. It is the node's number, the order in which it was added, until the nodes are
+    // sorted by their present position along a Z-order curve: neighbours then have adjacent state in memory.
+    void sort_by_position();
+    NodeId number(NodeId index) const { return numbers_[index]; }
+    NodeId index(NodeId number) const { return indices_[number]; }
+
     // No node ever moves faster than this, in metres per second.
     double top_speed() const { return top_speed_; }
 
@@ -99,6 +105,8 @@ private:
     std::uint64_t seed_;
     std::vector<Leg> legs_;
     std::vector<Walker> minds_;
+    std::vector<NodeId> numbers_;  // by index
+    std::vector<NodeId> indices_;  // by number
     double top_speed_ = 0;
 };
 

@@ -78,8 +78,8 @@ ReceptionOutcome World::judge(const FrameOnAir& flight, NodeId node, const SinrR
     const double expected = receiver.expected_errors();
     if (expected < negligible) return ReceptionOutcome::Received;
     const std::uint64_t purpose = seed_ ^ static_cast<std::uint64_t>(Purpose::BitErrors);
-    const std::uint64_t frame = mix(flight.frame.from, static_cast<std::uint64_t>(flight.start), 0);
-    if (uniform(mix(purpose, frame, node)) < std::exp(-expected)) return ReceptionOutcome::Received;
+    const std::uint64_t frame = mix(mobility_.number(flight.frame.from), static_cast<std::uint64_t>(flight.start), 0);
+    if (uniform(mix(purpose, frame, mobility_.number(node))) < std::exp(-expected)) return ReceptionOutcome::Received;
     return receiver.interfered() ? ReceptionOutcome::Collided : ReceptionOutcome::BitErrors;
 }
 

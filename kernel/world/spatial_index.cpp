@@ -135,16 +135,21 @@ void SpatialIndex::receivers(NodeId source, Time now, std::vector<Reception>& ou
 
 // Keep those of the nodes found whom the signal reaches, each with its power.
 void SpatialIndex::ask_channel(NodeId source, Point here, Time now) {
-    const Channel::Source from = channel_->source(source, here, now);
+    const Channel::Source from = channel_->source(mobility_.number(source), here, now);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < count_; ++i) {
         const Candidate found = found_[i];
-        const double power = channel_->power(from, found.node, mobility_.position(found.node, now), found.squared);
+        const Point there = mobility_.position(found.node, now);
+        const double power = channel_->power(from, mobility_.number(found.node), there, found.squared);
         found_[kept] = found;
         powers_[kept] = power;
         kept += static_cast<std::size_t>(power != 0);
     }
     count_ = kept;
+}
+
+bool SpatialIndex::before(const Reception& a, const Reception& b) const {
+    return a.delay != b.delay ? a.delay < b.delay : mobility_.number(a.node) < mobility_.number(b.node);
 }
 
 // Nodes are spread evenly over areas, so squares of distances are, too: with more classes of them than nodes,
@@ -161,10 +166,10 @@ void SpatialIndex::sort_by_distance(std::vector<Reception>& out) {
         out[next_[class_of(found_[i])]++] = Reception{found_[i].node, round_up(ways_[i]), powers_[i]};
     }
     for (std::size_t i = 1; i < count_; ++i) {
-        if (!out[i].before(out[i - 1])) continue;
+        if (out[i - 1].delay < out[i].delay || before(out[i - 1], out[i])) continue;
         const Reception reception = out[i];
         std::size_t hole = i;
-        for (; hole > 0 && reception.before(out[hole - 1]); --hole) out[hole] = out[hole - 1];
+        for (; hole > 0 && before(reception, out[hole - 1]); --hole) out[hole] = out[hole - 1];
         out[hole] = reception;
     }
 }

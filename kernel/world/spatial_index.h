@@ -17,12 +17,6 @@ struct Reception {
     NodeId node;
     std::uint32_t delay;  // ps on the way
     double power;         // W; negative: sensed, but too weak to decode
-
-    // Who is reached first; ties go by node.
-    bool before(const Reception& other) const { return key() < other.key(); }
-
-private:
-    std::uint64_t key() const { return static_cast<std::uint64_t>(delay) << 32 | node; }
 };
 
 // Nodes are kept in the order of a grid's cells, row by row, so that those around a place are a few runs of
@@ -44,7 +38,7 @@ public:
         return static_cast<std::uint32_t>(whole + (static_cast<double>(whole) < way ? 1 : 0));
     }
 
-    // Everyone who senses a signal that `source` sends at `now`, nearest first.
+    // Everyone who senses a signal that `source` sends at `now`, nearest first; ties by the node's number.
     void receivers(NodeId source, Time now, std::vector<Reception>& out);
 
 private:
@@ -68,6 +62,7 @@ private:
     std::size_t row_of(double y) const;
     void ask_channel(NodeId source, Point here, Time now);
     void sort_by_distance(std::vector<Reception>& out);
+    bool before(const Reception& a, const Reception& b) const;
 
     const Radio& radio_;
     const Channel* channel_;

@@ -69,7 +69,7 @@ std::vector<Packet> World::take_all(NodeId node) {
     taken.insert(taken.end(), descending.begin(), descending.end());
     if (mac_.arp) {
         // By neighbour, so that the order does not hang on how a table hashes.
-        for (NodeId neighbour = 0; neighbour < size(); ++neighbour) take_held(node, neighbour, taken);
+        for (NodeId number = 0; number < size(); ++number) take_held(node, mobility_.index(number), taken);
         addresses_[node].clear();
     }
     Station fresh;

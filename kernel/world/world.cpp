@@ -3,6 +3,7 @@
 namespace roamcast {
 
 void World::start() {
+    mobility_.sort_by_position();
     const std::size_t nodes = mobility_.size();
     ears_.resize(nodes);
     backoffs_.resize(nodes);
@@ -13,7 +14,7 @@ void World::start() {
     if (sinr_) sinr_->receivers.resize(nodes);
     if (mac_.lora) may_send_.resize(nodes, 0);
     for (NodeId node = 0; node < nodes; ++node) {
-        stations_[node].random = Random(seed_, Purpose::Backoff, node);
+        stations_[node].random = Random(seed_, Purpose::Backoff, mobility_.number(node));
         stations_[node].window = mac_.cw_min;
     }
 }

@@ -32,6 +32,7 @@ public:
     virtual bool interrupted() = 0;            // asked now and then: stop?
 };
 
+// Nodes are addressed by index, here, in packets and in records; `mobility()` translates it to and from the number.
 class World {
 public:
     // A channel is made if any of its options is set.
@@ -39,7 +40,8 @@ public:
           std::uint64_t seed, RouterHost& owner);
 
     Mobility& mobility() { return mobility_; }
-    void start();  // after the nodes are added
+    const Mobility& mobility() const { return mobility_; }
+    void start();  // after the nodes are added; it gives them their indices
 
     Time now() const { return now_; }
     void run_until(Time end);

@@ -85,9 +85,9 @@ class World:
         self.nodes = [Node(self.kernel, number, make_host, make_router) for number in range(scenario.count)]
         self._faults = draw_faults(scenario, seed)
         late = absent_nodes(self._faults)
-        for node in self.nodes:
-            if node.number not in late:
-                node.boot()
+        for number in self.kernel.order():  # routers of neighbours are then adjacent in memory
+            if number not in late:
+                self.nodes[number].boot()
         self._plan = plan(scenario, seed)
         self._next = 0
         self._publishers: dict[NodeId, Publisher] = {}

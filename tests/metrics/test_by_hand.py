@@ -197,6 +197,15 @@ def test_the_energy_of_frames_by_hand():
     assert METRICS["energy"].compute(look(RUN, range=None)) is None
 
 
+@pytest.mark.parametrize(("size", "discarded"), [(0, 87.4), (178, 0.18), (179, 0.0), (1000, 0.0)])
+def test_a_discarded_frame_never_costs_less_than_nothing(size, discarded):
+    sent = RUN["transmissions"] | {"size": [size] * 6, "attempts": [0, 0, 1, 0, 0, 0]}
+    near = RUN["legs"] | {"x0": [0.0, 50.0, 60.0, 70.0], "x1": [0.0, 50.0, 60.0, 70.0]}
+    of = look(RUN | {"transmissions": sent, "legs": near})
+    addressed = (1.9 + 0.42) * (size + 20) + 420 + 330
+    assert METRICS["energy"].compute(of) == pytest.approx((addressed + 2 * discarded) / 1e6)
+
+
 def belonging(*told):
     columns = zip(*told, strict=True)
     names = ("time", "node", "value")

@@ -27,3 +27,11 @@ def test_the_defaults_are_feeneys_measurements():
 def test_an_event_must_weigh_something(gamma):
     with pytest.raises(ValidationError):
         MetricConstants(gamma=gamma)
+
+
+@pytest.mark.parametrize(
+    "name", sorted(EnergyModel.model_fields.keys() - {"overhear_per_byte", "overhear_per_frame"})
+)
+def test_sending_and_receiving_cost_something(name):
+    with pytest.raises(ValidationError, match="greater than or equal to 0"):
+        EnergyModel(**{name: -0.1})

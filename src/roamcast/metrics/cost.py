@@ -106,8 +106,9 @@ def airtime_per_delivery(of: MetricInput) -> Value:
 
 @COST.metric("Energy", unit="J", better="less")
 def energy(of: MetricInput) -> Value:
-    """energy of all frames by Feeney's linear model, or by the powers of a LoRa radio; the number of
-    receivers of a frame is the mean number of neighbours"""
+    """energy above that of idle radios, of all frames by Feeney's linear model, or by the powers of a LoRa
+    radio; the number of receivers of a frame is the mean number of neighbours; a neighbour that discards a
+    frame and consumes less than when idle counts as 0"""
     if of.setting.powers is not None and of.neighbours is not None:
         sending, receiving = of.setting.powers
         return of.transmissions.airtime * (sending + of.neighbours * receiving)
@@ -177,6 +178,7 @@ def _spend(sent: TransmissionTotals, near: float, header: int, cost: EnergyModel
         + near * cost.broadcast_receive_per_frame * sent.broadcast_frames
         + (cost.unicast_send_per_byte + cost.unicast_receive_per_byte) * unicast
         + (cost.unicast_send_per_frame + cost.unicast_receive_per_frame) * unicasts
-        + max(near - 1, 0.0) * (cost.overhear_per_byte * unicast + cost.overhear_per_frame * unicasts)
+        + max(near - 1, 0.0)
+        * (cost.overhear_per_byte * sent.overheard_bytes + cost.overhear_per_frame * sent.overheard_frames)
     )
     return microjoules / 1e6

@@ -88,6 +88,10 @@ class TransmissionTotals(NamedTuple):
     broadcast_frames: int
     broadcast_bytes: int
     unicast_messages: int
+    overheard_frames: int
+    "Unicast frames whose discarding costs a neighbour more energy than idling."
+    overheard_bytes: int
+    "Size of these frames with headers [B]."
     volumes: Counter[str]
     "Bytes by category [B]."
     kinds: Counter[str]
@@ -170,6 +174,9 @@ class MetricInput:
             sums["bytes"] += int(volume.sum())
             sums["broadcast_frames"] += int(frames[broadcast].sum())
             sums["broadcast_bytes"] += int(volume[broadcast].sum())
+            overheard = ~broadcast & (self._overhear_cost(rows["size"].to_numpy()[counted]) > 0)
+            sums["overheard_frames"] += int(frames[overheard].sum())
+            sums["overheard_bytes"] += int(volume[overheard].sum())
             # Sums of integer nanoseconds do not depend on the order of rows.
             sums["airtime"] += int((rows["airtime"].to_numpy()[counted] * 1e9 + 0.5).astype(np.int64).sum())
         return TransmissionTotals(
@@ -181,6 +188,8 @@ class MetricInput:
             sums["broadcast_frames"],
             sums["broadcast_bytes"],
             sums["unicast_messages"],
+            sums["overheard_frames"],
+            sums["overheard_bytes"] + (self.setting.header or 0) * sums["overheard_frames"],
             volumes,
             kinds,
         )
@@ -237,6 +246,11 @@ class MetricInput:
         time, node, value = (table[column].to_numpy()[chosen] for column in ("time", "node", "value"))
         order = np.lexsort((value, time, node))
         return node[order].astype(np.int64), time[order], value[order]
+
+    def _overhear_cost(self, sizes: npt.NDArray[np.int64]) -> Reals:
+        """Return what discarding a frame costs a neighbour, relative to idling, by message size [uJ]."""
+        model = self.constants.energy
+        return model.overhear_per_byte * (sizes + (self.setting.header or 0)) + model.overhear_per_frame
 
     def _lasting(self, start: Reals, end: Reals) -> float:
         since = self.setting.warmup

@@ -233,7 +233,8 @@ def measure_energy(facts, warmup, neighbours, header):
             if t["to"] == -1:
                 one = 1.9 * size + 250 + neighbours * (0.50 * size + 56)
             else:
-                one = 1.9 * size + 420 + 0.42 * size + 330 + max(neighbours - 1, 0) * (-0.49 * size + 97.2)
+                discarded = max(neighbours - 1, 0) * max(0.0, -0.49 * size + 97.2)
+                one = 1.9 * size + 420 + 0.42 * size + 330 + discarded
             total += t["attempts"] * one / 1e6
     return total
 

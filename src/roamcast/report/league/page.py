@@ -22,8 +22,8 @@ OVERALL = (
     "Delivery is the mean over worlds. Delay, airtime and energy are per delivery and relative to the median "
     "protocol of each world, median over worlds: 0.5x is half of what the median protocol needs in the "
     "typical world. On the front: no other protocol delivers as much without a higher delay, airtime or "
-    "energy. The delay is that of what a protocol itself delivered. Energy is of Feeney's model relative "
-    "to an idle radio, and can be negative."
+    "energy. The delay is that of what a protocol itself delivered. Energy is what radios consume more than "
+    "idle ones, by Feeney's model."
 )
 BROKEN = (
     f"A protocol breaks in a world if it delivers less than {100 * BREAKS:.0f} % of what the best protocol "

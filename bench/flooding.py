@@ -50,13 +50,13 @@ def measure(nodes: int, transmissions: int) -> dict[str, float]:
 
 
 def measure_apart(nodes: int, transmissions: int) -> dict[str, float]:
-    """The same in a process of its own, so that its memory can be told; the better of two."""
+    """The same in a process of its own, for its memory to be measured; the better of two."""
     best: dict[str, float] = {}
     for _ in range(2):
         command = [sys.executable, "-m", "bench.flooding", str(nodes), str(transmissions)]
-        told = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-        if not best or told["microseconds"] < best["microseconds"]:
-            best = told
+        found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+        if not best or found["microseconds"] < best["microseconds"]:
+            best = found
     return best
 
 
@@ -75,8 +75,8 @@ def main() -> None:
         table.add_column(column, justify="right")
     ours: dict[int, float] = {}
     for nodes in SIZES:
-        told = measure_apart(nodes, 100_000 if nodes < 12800 else 200_000)
-        mine = ours[nodes] = told["microseconds"]
+        found = measure_apart(nodes, 100_000 if nodes < 12800 else 200_000)
+        mine = ours[nodes] = found["microseconds"]
         tcl = native = ["-", "-"]
         if nodes in ns2.NATIVE:
             native = [f"{ns2.NATIVE[nodes]:.0f}", f"{ns2.NATIVE[nodes] / mine:.1f}"]
@@ -85,8 +85,8 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 theirs = ns2.flood_microseconds(nodes, 1 + EVERY * len(sends), sends, Path(folder))
             tcl = [f"{theirs:.0f}", f"{theirs / mine:.0f}"]
-        memory = f"{told['memory'] / 2**20:.0f}"
-        table.add_row(str(nodes), f"{told['sent']:.0f}", f"{mine:.1f}", *tcl, *native, memory)
+        memory = f"{found['memory'] / 2**20:.0f}"
+        table.add_row(str(nodes), f"{found['sent']:.0f}", f"{mine:.1f}", *tcl, *native, memory)
         print(f"  {nodes} nodes done", file=sys.stderr, flush=True)
     console = Console(width=120)
     console.print(table)

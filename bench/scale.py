@@ -1,10 +1,12 @@
 """Whole runs of many nodes: CPU time by phase and peak memory, static and moving, each in its own process.
 
-`python -m bench.scale [NODES ...]`; 200, 10,000 and 100,000 by default. 1000000 takes some ten minutes and up
-to 8 GiB for each row. Nodes stand or walk at 140 to the square kilometre and all subscribe; floods of three
-hops begin at random nodes and times, one for every 15 nodes in 20 s: the load on the air is the same for all
-sizes. A run is what `roamcast run --json --count-expectations` does: it reads the scenario, sets up the
-nodes, simulates, writes facts and computes all metrics. Imports are left out: a tiny run comes first.
+`python -m bench.scale [--write] [NODES ...] [static|moving]`; 200, 10,000 and 100,000 nodes, static and
+moving, by default. `--write` replaces the rows that were measured in docs/kernel.md. 1000000 takes some ten
+minutes and up to 8 GiB for each row. Nodes stand or walk at 140 to the square kilometre and all subscribe;
+floods of three hops begin at random nodes and times, one for every 15 nodes in 20 s: the load on the air is
+the same for all sizes. A run is what `roamcast run --json --count-expectations` does: it reads the scenario,
+sets up the nodes, simulates, writes facts and computes all metrics. Imports are left out: a tiny run comes
+first.
 """
 
 from __future__ import annotations
@@ -59,8 +61,8 @@ def write_scenario(folder: Path, nodes: int, movement: str, least: int) -> Path:
     (folder / "schedule.csv").write_text(f"time,publisher,size,type\n{rows}")
     file = folder / "scale.toml"
     side = sqrt(nodes / 140e-6)
-    told = SCENARIO.format(side=side, duration=2 + lasting, nodes=nodes, movement=MOVEMENT[movement])
-    file.write_text(told)
+    text = SCENARIO.format(side=side, duration=2 + lasting, nodes=nodes, movement=MOVEMENT[movement])
+    file.write_text(text)
     return file
 
 
@@ -102,38 +104,57 @@ def measure(nodes: int, movement: str, least: int = LEAST_FLOODS) -> dict[str, f
     }
 
 
-ROW = "{:>9} {:8} {:>13} {:>7} {:>10} {:>6} {:>8} {:>14} {:>16} {:>8} {:>7}"
 PHASES = ("set-up", "simulation", "facts", "metrics")
+PAGE = Path("docs/kernel.md")
 
 
-def main(sizes: list[int]) -> None:
-    """Print a row for each size and movement, then whether the goals are met."""
+def row(nodes: int, movement: str, found: dict[str, float]) -> str:
+    """Return the row of docs/kernel.md for a run; `found` is what `measure` returned."""
+    spent = sum(found[phase] for phase in PHASES)
+    cells = (
+        f"{nodes:,}",
+        movement,
+        f"{found['sent']:,.0f}",
+        *(f"{found[phase]:.1f}" for phase in PHASES),
+        f"{1e6 * spent / found['sent']:.1f}",
+        f"{100 * (found['set-up'] + found['metrics']) / spent:.0f} %",
+        f"{found['memory'] / 2**20:,.0f}",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def replace_rows(page: str, rows: list[str]) -> str:
+    """Return the page with its rows of the same nodes and movement replaced."""
+    lines = page.split("\n")
+    for new in rows:
+        head = "|".join(new.split("|")[:3]) + "|"
+        places = [number for number, line in enumerate(lines) if line.startswith(head)]
+        if len(places) != 1:
+            raise ValueError(f"{len(places)} rows of {head!r} on the page; expected 1")
+        lines[places[0]] = new
+    return "\n".join(lines)
+
+
+def main(sizes: list[int], movements: list[str], *, write: bool) -> None:
+    """Print a row for each size and movement, then whether the goal is met; `write` renews docs/kernel.md."""
     print("CPU seconds by phase; microseconds of CPU a transmission, whole run; peak memory")
-    titles = ("nodes", "movement", "transmissions", *PHASES, "µs each", "set-up, metrics", "MiB", "wall s")
-    print(ROW.format(*titles))
+    titles = ("nodes", "movement", "transmissions", *PHASES, "µs each", "set-up and metrics", "peak MiB")
+    print(f"| {' | '.join(titles)} |", flush=True)
     each: dict[tuple[int, str], float] = {}
+    rows = []
     for nodes in sizes:
-        for movement in MOVEMENT:
+        for movement in movements:
             command = [sys.executable, "-m", "bench.scale", "alone", str(nodes), movement]
-            told = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-            spent = sum(told[phase] for phase in PHASES)
-            each[nodes, movement] = 1e6 * spent / told["sent"]
-            share = (told["set-up"] + told["metrics"]) / spent
-            cells = (
-                f"{nodes:,}",
-                movement,
-                f"{told['sent']:,.0f}",
-                *(f"{told[phase]:.1f}" for phase in PHASES),
-                f"{each[nodes, movement]:.1f}",
-                f"{100 * share:.0f} %",
-                f"{told['memory'] / 2**20:,.0f}",
-                f"{told['wall']:.0f}",
-            )
-            print(ROW.format(*cells), flush=True)
-    for movement in MOVEMENT:
+            found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+            each[nodes, movement] = sum(found[phase] for phase in PHASES) / found["sent"]
+            rows.append(row(nodes, movement, found))
+            print(rows[-1], f"{found['wall']:.0f} s by the clock", flush=True)
+    for movement in movements:
         if (200, movement) in each and (100_000, movement) in each:
             ratio = each[100_000, movement] / each[200, movement]
             print(f"{movement}: 100,000 nodes against 200: {ratio:.2f} x a transmission (goal 3)")
+    if write:
+        PAGE.write_text(replace_rows(PAGE.read_text(encoding="utf-8"), rows), encoding="utf-8")
 
 
 if __name__ == "__main__":
@@ -141,4 +162,6 @@ if __name__ == "__main__":
         measure(50, sys.argv[3], least=3)
         print(json.dumps(measure(int(sys.argv[2]), sys.argv[3])))
     else:
-        main([int(word) for word in sys.argv[1:]] or list(SIZES))
+        chosen = [name for name in MOVEMENT if name in sys.argv]
+        numbers = [int(argument) for argument in sys.argv[1:] if argument.isdecimal()]
+        main(numbers or list(SIZES), chosen or list(MOVEMENT), write="--write" in sys.argv)

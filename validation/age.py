@@ -59,8 +59,8 @@ def tell(digests: Mapping[str, str]) -> str:
 
 def outdated(page: str, current: Mapping[str, str]) -> str | None:
     """Return a message if a page was measured with another behaviour than `current`; None if it was not."""
-    told = dict(DIGEST.findall(page))
-    changed = [family for family, value in current.items() if told.get(family) != value]
+    written = dict(DIGEST.findall(page))
+    changed = [family for family, value in current.items() if written.get(family) != value]
     if not changed:
         return None
     return (

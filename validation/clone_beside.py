@@ -110,11 +110,11 @@ def put_beside(folder: str) -> Table:
         ]
         known["traditional"] = next((each for each in flat if each), None)
         facts = read_run(str(store.folder), run)
-        told = ", ".join(
+        settings = ", ".join(
             f"{key.rsplit('.', 1)[1]} {value}" for key, value in json.loads(point).items() if "." in key
         )
         title = campaign.protocols[protocol].title or protocol
-        table.add_row(f"{sweep}: {told}", title, *_cells(facts, known, campaign.measure.gamma))
+        table.add_row(f"{sweep}: {settings}", title, *_cells(facts, known, campaign.measure.gamma))
     return table
 
 

@@ -34,7 +34,7 @@ BEYOND = 0.2
 TRIALS = (100, 2000)
 RIVALS = (2, 3, 4, 8)
 LONGEST = 10_000
-"Seeds above which a number told is not tried."
+"Seeds above which a suggested number is not tried."
 
 
 def draw_rates(
@@ -195,10 +195,10 @@ def decide(
 ) -> tuple[list[int], float, float]:
     """Seeds that are said to decide a tie of two protocols that differ by `effect` deviations.
 
-    Returns the numbers of seeds told, the share of ties for which one is told, and the share of these that as
-    many seeds, the first `seeds` among them, decide for the better protocol.
+    Returns the suggested numbers of seeds, the share of ties with a suggestion, and the share of these
+    that as many seeds, the first `seeds` among them, decide for the better protocol.
     """
-    told, ties, decided = [], 0, 0
+    suggested, ties, decided = [], 0, 0
     for _ in range(draws):
         first = random.normal(effect, 1.0, seeds)
         if p_value(float(first.mean()), float(first.std(ddof=1)), seeds, None) <= 0.05:
@@ -207,11 +207,11 @@ def decide(
         needed = seeds_to_tell_apart(PairedDifferences(float(first.mean()), float(first.std(ddof=1)), seeds))
         if needed is None or needed > LONGEST:
             continue
-        told.append(needed)
+        suggested.append(needed)
         whole = np.concatenate([first, random.normal(effect, 1.0, needed - seeds)])
         sure = p_value(float(whole.mean()), float(whole.std(ddof=1)), needed, None) <= 0.05
         decided += sure and whole.mean() > 0
-    return told, len(told) / ties, decided / len(told)
+    return suggested, len(suggested) / ties, decided / len(suggested)
 
 
 def ties() -> Iterator[str]:

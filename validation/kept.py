@@ -16,7 +16,7 @@ from validation import bianchi, ns2, ours
 from validation.ns2 import Ground, Outcome
 
 ROOT = Path(__file__).parent.parent
-ROOMS = (
+PACKAGES = (
     *("content", "facts", "metrics", "scenario", "sim", "wire", "why"),
     *("routing/state", "routing/unicast", "routing/odmrp"),
 )
@@ -47,8 +47,8 @@ def our_digest() -> str:
     source = ROOT / "src" / "roamcast"
     files = [*(ROOT / "kernel").rglob("*.h"), *(ROOT / "kernel").rglob("*.cpp"), Path(ours.__file__)]
     files += [*(source / "routing").glob("*.py"), *source.glob("*.py")]
-    for room in ROOMS:
-        files += (source / room).rglob("*.py")
+    for package in PACKAGES:
+        files += (source / package).rglob("*.py")
     return _digest(files)
 
 
@@ -107,9 +107,9 @@ class Kept:
         self.cpu[side] = self.cpu.get(side, 0.0) + cpu
         if file is not None:
             file.parent.mkdir(parents=True, exist_ok=True)
-            told = asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+            stored = asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
             draft = file.with_suffix(".draft")
-            draft.write_text(json.dumps({"cpu": cpu, "value": told}))
+            draft.write_text(json.dumps({"cpu": cpu, "value": stored}))
             draft.rename(file)
         return value
 
@@ -130,13 +130,13 @@ def _cpu() -> float:
 
 
 def _name(call: Callable[..., Any], arguments: tuple[Any, ...], options: Mapping[str, Any]) -> str:
-    """The file of a run: a digest of the code, and of all that the run is told."""
+    """The file of a run: a digest of the code, and of the run's arguments."""
     if call.__module__ == bianchi.__name__:
         code = model_digest()
     else:
         code = their_digest() if call.__module__ == ns2.__name__ else our_digest()
-    told = repr([_told(one) for one in arguments]) + repr(sorted(_items(options)))
-    key = sha256(f"{call.__module__}.{call.__qualname__}{told}".encode()).hexdigest()[:24]
+    stored = repr([_identity(one) for one in arguments]) + repr(sorted(_items(options)))
+    key = sha256(f"{call.__module__}.{call.__qualname__}{stored}".encode()).hexdigest()[:24]
     return f"{call.__module__.rpartition('.')[2]}-{code}/{key}.json"
 
 
@@ -145,7 +145,7 @@ def _items(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield name, sorted(value.items()) if isinstance(value, Mapping) else value
 
 
-def _told(argument: Any) -> Any:
+def _identity(argument: Any) -> Any:
     """An argument by what it says: of a movement not where its file is, but what is in it."""
     if isinstance(argument, Ground):
         return replace(argument, movement=Path(sha256(argument.movement.read_bytes()).hexdigest()))

@@ -67,13 +67,13 @@ class Outcome:
     memory: int = 0
     "Peak resident bytes."
     received: int = 0
-    "Copies understood, whoever had one before."
+    "Copies decoded, duplicates included."
     median: float = float("nan")
     "Median seconds from publication to delivery."
     p95: float = float("nan")
     "95th percentile of the seconds from publication to delivery."
     drops: dict[str, int] = field(default_factory=dict)
-    "By ns-2's three-letter reason or our word."
+    "By ns-2's three-letter reason or our name."
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,10 @@ def _require() -> None:
 def run(script: str, **options: object) -> Finished:
     """Run one of our Tcl scripts to its end."""
     _require()
-    words = [f"{key}={value}" for key, value in options.items()]
+    fields = [f"{key}={value}" for key, value in options.items()]
     with tempfile.TemporaryFile() as complaints:
         process = subprocess.Popen(
-            ["ns", str(TCL / f"{script}.tcl"), *words], stdout=subprocess.DEVNULL, stderr=complaints
+            ["ns", str(TCL / f"{script}.tcl"), *fields], stdout=subprocess.DEVNULL, stderr=complaints
         )
         watch = Timer(PATIENCE, process.kill)
         watch.start()
@@ -214,10 +214,10 @@ def read_unicast_trace(lines: Iterable[str], since: float) -> Outcome:
     routing = hops = 0
     drops: dict[str, int] = {}
     for line in lines:
-        words = line.split(" ", 3)
-        if " -Nl " not in line or float(words[2]) < since:
+        fields = line.split(" ", 3)
+        if " -Nl " not in line or float(fields[2]) < since:
             continue  # lines of movement have no layer
-        what, time = words[0], float(words[2])
+        what, time = fields[0], float(fields[2])
         where = line[line.index(" -Nl ") + 5 : line.index(" -Nl ") + 8]
         kind = line[line.index(" -It ") + 5 :].split(" ", 1)[0] if " -It " in line else ""
         if kind in ("udp", "cbr"):

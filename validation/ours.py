@@ -20,7 +20,7 @@ from validation.ns2 import FEED, RATES, Ground, Outcome, Send
 
 PLAIN_LINK: Mapping[str, Any] = {}
 NS2_LINK: Mapping[str, Any] = {"arp": True, "newest_first": True}
-"What ns-2's link does beyond ours unless told otherwise."
+"Settings of our link that follow ns-2's, by default."
 
 
 def lay_out(scenario: Scenario, seed: int, folder: Path) -> Ground:

@@ -1,4 +1,4 @@
-"""What every family of comparisons is told: how long it may take, where files go, what is kept."""
+"""The plan of a comparison: durations, folder and kept runs; and the comparison of quantities."""
 
 from __future__ import annotations
 

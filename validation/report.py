@@ -149,17 +149,17 @@ def table(section: Section) -> str:
 def tally(checks: list[Check]) -> str:
     """How many agree, are open or apart, and how many differ more than chance explains."""
     found = [check.verdict for check in checks]
-    told = f"{found.count('agrees')} of {len(checks)} agree"
-    told += "".join(
-        f", {found.count(word)} {is_} {word.lower()}"
-        for word, is_ in (("open", "stay"), ("APART", "are"))
-        if word in found
+    text = f"{found.count('agrees')} of {len(checks)} agree"
+    text += "".join(
+        f", {found.count(verdict)} {is_} {verdict.lower()}"
+        for verdict, is_ in (("open", "stay"), ("APART", "are"))
+        if verdict in found
     )
     judged = [check for check in checks if not isnan(check.margin)]
     differ = sum(check.differs for check in judged)
     if not judged:
-        return f"{told}."
-    return f"{told}; {differ} of {len(judged)} differ significantly, where chance alone gives one in twenty."
+        return f"{text}."
+    return f"{text}; {differ} of {len(judged)} differ significantly, where chance alone gives one in twenty."
 
 
 def name_apart(checks: list[Check]) -> str:
@@ -172,8 +172,8 @@ def page(sections: Iterable[Section], preface: str) -> str:
     """The whole validation page."""
     parts = [preface]
     for section in sections:
-        told = tally(section.checks) if section.checks else "*Not measured yet with this code.*"
-        parts.append(f"## {section.title}\n\n{section.text}\n\n{told}\n")
+        text = tally(section.checks) if section.checks else "*Not measured yet with this code.*"
+        parts.append(f"## {section.title}\n\n{section.text}\n\n{text}\n")
         if section.checks:
             parts.append(table(section) + "\n")
     return "\n".join(parts)
@@ -209,11 +209,15 @@ def renew(written: str, sections: Iterable[Section], behaviour: str, note: str) 
 def _tally_of_rows(rows: list[list[str]]) -> str:
     """Return the counts of verdicts of written rows, as `tally` does of checks."""
     found = [row[8].rstrip(" |") for row in rows]
-    told = ", ".join(
-        f"{found.count(word)} {text}"
-        for word, text in (("agrees", f"of {len(rows)} agree"), ("open", "stay open"), ("APART", "are apart"))
-        if word in found
+    text = ", ".join(
+        f"{found.count(verdict)} {rest}"
+        for verdict, rest in (
+            ("agrees", f"of {len(rows)} agree"),
+            ("open", "stay open"),
+            ("APART", "are apart"),
+        )
+        if verdict in found
     )
     judged = [row[6] for row in rows if row[6]]
     differ = judged.count("differs")
-    return f"{told}; {differ} of {len(judged)} differ significantly, where chance alone gives one in twenty."
+    return f"{text}; {differ} of {len(judged)} differ significantly, where chance alone gives one in twenty."

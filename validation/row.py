@@ -35,7 +35,7 @@ class Row:
     contest: Contest
     quantities: tuple[Quantity, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
-    "What both sides are told besides."
+    "Further arguments of both sides."
     settling: float = 0.0
     "The share of the time that is not counted."
     movement: int | None = None

@@ -25,7 +25,7 @@ private:
     LogTable per_bit_;
 };
 
-// What a receiver knows of the signals at it. Signals other than the locked one are interference; those that have ended
+// The signals at one receiver. Signals other than the locked one are interference; those that have ended
 // are removed when the receiver is next looked at, in the order of their ends.
 class SinrReceiver {
 public:
@@ -81,7 +81,7 @@ private:
     std::vector<Signal> others_;
 };
 
-// What all receivers share.
+// Parameters and tables of all receivers.
 struct SinrModel {
     SinrModel(const SinrParameters& parameters, const OfdmParameters& ofdm)
         : noise(parameters.noise),

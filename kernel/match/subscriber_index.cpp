@@ -3,7 +3,7 @@
 namespace roamcast::match {
 namespace {
 
-// What is found lies far apart in memory: what is needed so many steps later is fetched now.
+// Matches lie far apart in memory: the one so many steps ahead is prefetched.
 constexpr std::size_t ahead = 16;
 
 // A place that is free again, or a new one at the end.

@@ -20,7 +20,7 @@ public:
     // Returns the number by which it leaves; the numbers of those who left are used again.
     std::uint32_t add(Key key, const std::vector<Conjunction>& wanted);
 
-    // The key that leaves; null if nobody has that number.
+    // The key that is removed; null if no subscriber has that number.
     Key remove(std::uint32_t member);
 
     // The keys whose filter matches, in an order that depends only on what was added and removed.
@@ -43,7 +43,7 @@ private:
         std::uint32_t place;  // in the group
     };
     struct Entry {
-        Key key;               // if one wants it alone; null if nobody does
+        Key key;               // if one subscriber alone has it; null otherwise
         std::uint32_t member;  // the same
         std::uint32_t group;   // or alone
     };

@@ -1,4 +1,4 @@
-// What the match index knows of content: ordered values are whole numbers, texts are UTF-8.
+// Content as the match index has it: ordered values are whole numbers, texts are UTF-8.
 #pragma once
 
 #include <bit>

@@ -34,7 +34,7 @@ void PyWorld::call_receive(NodeId node, const Packet& packet, NodeId from, doubl
         const long reason = PyLong_Check(result) && !PyBool_Check(result) ? PyLong_AsLong(result) : -1;
         if (reason == -1) {
             PyErr_Clear();
-            accuse(number(node), "receive returned %R; expected None or a Drop", result);
+            raise_broken_contract(number(node), "receive returned %R; expected None or a Drop", result);
             fail();
         } else {
             const auto peer = static_cast<std::int32_t>(number(from));
@@ -101,7 +101,7 @@ void PyWorld::finish(PyObject* result) {
 void PyWorld::count_drop(NodeId node, std::uint16_t kind, std::uint8_t category, std::int64_t about, std::int32_t peer,
                          long reason) {
     if (reason < 0 || static_cast<std::size_t>(reason) >= reasons || (known_reasons_ >> reason & 1) == 0) {
-        accuse(number(node), "it gave %ld as its reason to drop a message; expected a Drop", reason);
+        raise_broken_contract(number(node), "it gave %ld as its reason to drop a message; expected a Drop", reason);
         fail();
         return;
     }

@@ -1,4 +1,4 @@
-// What the world recorded, as NumPy columns. Records have the indices of nodes, columns their numbers.
+// The world's records as NumPy columns. Records have the indices of nodes, columns their numbers.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,7 +15,7 @@ namespace roamcast {
 
 namespace nb = nanobind;
 
-// One row a message that a router let go.
+// One row for each message that a router dropped.
 struct RouterDrop {
     Time time;
     std::int64_t about;
@@ -26,14 +26,14 @@ struct RouterDrop {
     std::uint8_t reason;
 };
 
-// One row an event that reached an application.
+// One row for each event that reached an application.
 struct Delivery {
     Time time;
     std::int64_t publication;
     NodeId node;
 };
 
-// One row something that a router, or the world, says of a node.
+// One row for each state that a router or the world reports of a node.
 struct StateRow {
     Time time;
     double value;
@@ -101,7 +101,7 @@ inline nb::dict state_columns(const std::vector<StateRow>& rows, const Mobility&
     return out;
 }
 
-// Cause is a Fate, or 16 + a Loss.
+// Cause is a ReceptionOutcome, or 16 + a Loss.
 inline nb::dict lost_columns(const std::vector<LostFrame>& rows, const Mobility& nodes) {
     nb::dict out = message_columns(rows, nodes);
     out["peer"] = column_of<std::int32_t>(rows, [&](const LostFrame& r) { return number_or_none(nodes, r.from); });

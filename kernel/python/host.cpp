@@ -1,4 +1,4 @@
-// What routers see of the radio world: hosts and timers.
+// The interface of routers to the radio world: hosts and timers.
 //
 // Every event calls these at every node, so they are methods as CPython's own types have them, which cost about
 // half as much to call as bound C++ functions.
@@ -29,7 +29,7 @@ public:
         if (!ended) world->note_drop(node, message, to, reason);
     }
 
-    // The node may know where it is, and is told so as tuples of these classes.
+    // Let the router read the node's position and velocity, as tuples of these classes.
     void grant_location(nb::type_object position, nb::type_object velocity) {
         for (const nb::type_object& pair : {position, velocity}) {
             if (!PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(pair.ptr()), &PyTuple_Type)) {
@@ -40,7 +40,7 @@ public:
         velocity_type = std::move(velocity);
     }
 
-    // The node has crashed: its timers never fire, and a router that does not know yet speaks to nobody.
+    // The node has crashed: its timers never fire, and messages of its router are discarded.
     void end() {
         ended = true;
         world->end_host(number);
@@ -101,7 +101,7 @@ namespace {
 
 PyHost& host_of(PyObject* self) { return *nb::inst_ptr<PyHost>(self); }
 
-// Do it, and tell Python of C++ exceptions.
+// Call an action; C++ exceptions become Python errors.
 template <typename Action>
 PyObject* guarded(Action action) {
     try {
@@ -138,17 +138,17 @@ void timer_dealloc(PyObject* self) {
 }
 
 PyMethodDef timer_methods[] = {
-    {"cancel", timer_cancel, METH_NOARGS, "Make sure that it will not happen; harmless if it has."},
+    {"cancel", timer_cancel, METH_NOARGS, "Cancel the timer; without effect if it has fired."},
     {nullptr, nullptr, 0, nullptr},
 };
 
 PyGetSetDef timer_properties[] = {
-    {"active", timer_active, nullptr, "Whether it is still to happen.", nullptr},
+    {"active", timer_active, nullptr, "Whether the timer will still fire.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
 PyType_Slot timer_slots[] = {
-    {Py_tp_doc, const_cast<char*>("Something that will happen unless it is cancelled.")},
+    {Py_tp_doc, const_cast<char*>("A timer that can be cancelled.")},
     {Py_tp_dealloc, reinterpret_cast<void*>(timer_dealloc)},
     {Py_tp_methods, timer_methods},
     {Py_tp_getset, timer_properties},
@@ -248,7 +248,7 @@ PyObject* host_random(PyObject* self, void*) {
         }
     }
     if (host.random.is_valid()) return host.random.inc_ref().ptr();
-    PyErr_SetString(PyExc_AttributeError, "this host has no source of chance");
+    PyErr_SetString(PyExc_AttributeError, "this host has no random number generator");
     return nullptr;
 }
 
@@ -266,11 +266,11 @@ PyMethodDef host_methods[] = {
     {"now", host_now, METH_NOARGS, "Seconds since the run started."},
     {"broadcast", host_broadcast, METH_O, "Give a message to everyone in range."},
     {"send", plain(host_send), METH_FASTCALL, "Give a message to a neighbour."},
-    {"deliver", host_deliver, METH_O, "Note that the application on this node got an event."},
+    {"deliver", host_deliver, METH_O, "Deliver an event to the application of this node."},
     {"call_later", plain(host_call_later), METH_FASTCALL, "Call an action with its arguments after a delay."},
-    {"state", plain(host_state), METH_FASTCALL, "Note something about this node."},
-    {"distance", host_distance, METH_O, "How far away a sender of that signal is."},
-    {"withdraw", host_withdraw, METH_O, "Take back what waits in the link for a neighbour."},
+    {"state", plain(host_state), METH_FASTCALL, "Record a state of this node."},
+    {"distance", host_distance, METH_O, "The distance of a sender whose signal has this power [m]."},
+    {"withdraw", host_withdraw, METH_O, "Take back the messages that wait in the link for a neighbour."},
     {"position", host_position, METH_NOARGS, "Own position, where location is granted."},
     {"velocity", host_velocity, METH_NOARGS, "Own velocity, where location is granted."},
     {nullptr, nullptr, 0, nullptr},
@@ -278,7 +278,7 @@ PyMethodDef host_methods[] = {
 
 PyGetSetDef host_properties[] = {
     {"node", host_node, nullptr, "Its number.", nullptr},
-    {"random", host_random, host_set_random, "The node's source of chance.", nullptr},
+    {"random", host_random, host_set_random, "The node's random number generator.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
@@ -293,7 +293,7 @@ void bind_host(nb::module_& module) {
     timer_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&timer_spec));
     if (timer_type == nullptr) throw nb::python_error();
     module.attr("Timer") = nb::handle(reinterpret_cast<PyObject*>(timer_type));
-    nb::class_<PyHost>(module, "Host", nb::dynamic_attr(), nb::type_slots(host_slots), "What a router sees of its node.")
+    nb::class_<PyHost>(module, "Host", nb::dynamic_attr(), nb::type_slots(host_slots), "The interface of a router to its node.")
         .def(nb::init<nb::object, NodeId, std::uint32_t>(), "world"_a, "node"_a, "incarnation"_a = 0)
         .def_ro("incarnation", &PyHost::incarnation)
         .def_ro("ended", &PyHost::ended)

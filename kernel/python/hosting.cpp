@@ -1,4 +1,4 @@
-// What a router's host asks of the radio world: messages, deliveries, drops and timers.
+// Calls of a router's host: messages, deliveries, drops and timers.
 #include <utility>
 
 #include "python/routed_world.h"
@@ -22,7 +22,7 @@ void PyWorld::post(NodeId node, nb::handle message, NodeId to) {
     const MessageInfo info = kinds_.of(message, number(node));
     Packet packet;
     packet.to = to;
-    packet.size = static_cast<std::uint32_t>(whole(message.ptr(), size_name_));
+    packet.size = static_cast<std::uint32_t>(integer_attribute(message.ptr(), size_name_));
     packet.kind = info.kind;
     packet.category = info.category;
     packet.about = info.about;
@@ -63,7 +63,7 @@ void PyWorld::note_published(std::int64_t id) { published_[id >> count_bits] = i
 
 void PyWorld::deliver(NodeId node, nb::handle publication) {
     require_own(node);
-    const std::int64_t id = whole(publication.ptr(), id_name_);
+    const std::int64_t id = integer_attribute(publication.ptr(), id_name_);
     if (checks_deliveries_) require_published(node, id);
     deliveries_.push_back({world_.now(), id, node});
     if (listeners_[node] == nullptr) return;
@@ -106,7 +106,7 @@ bool PyWorld::set_timer(double delay, PyObject* action, PyObject* const* args, P
 
 void PyWorld::require_own(NodeId node) {
     if (at_work_ == node || at_work_ == everyone) return;
-    accuse(number(at_work_), "it used the host of node %u", number(node));
+    raise_broken_contract(number(at_work_), "it used the host of node %u", number(node));
     throw nb::python_error();
 }
 
@@ -114,7 +114,7 @@ void PyWorld::require_published(NodeId node, std::int64_t id) const {
     const auto found = published_.find(id >> count_bits);
     const std::int64_t count = id & count_mask;
     if (found != published_.end() && count > 0 && count <= found->second) return;
-    accuse(number(node), "it delivered publication %lld of node %lld, which nobody has published",
+    raise_broken_contract(number(node), "it delivered publication %lld of node %lld, which nobody has published",
            static_cast<long long>(id), static_cast<long long>(id >> 32));
     throw nb::python_error();
 }

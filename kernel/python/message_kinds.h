@@ -1,4 +1,4 @@
-// What Python's messages declare of themselves: name, category, the publication they serve, and by what they are known.
+// The declarations of Python's message classes: name, category, publication, and the attribute that identifies a copy.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,15 +14,15 @@ namespace roamcast {
 
 namespace nb = nanobind;
 
-// The class of errors of routers that do what they must not; its arguments are the node and what it did.
+// The class of errors of routers that violate their interface; its arguments are the node and the violation.
 inline PyObject*& broken_contract() {
     static PyObject* type = nullptr;
     return type;
 }
 
-// Set the Python error that the router of a node has broken its contract; format as PyUnicode_FromFormat has it.
+// Set the Python error that the router of a node has broken its contract; the format is that of PyUnicode_FromFormat.
 template <typename... Values>
-void accuse(std::uint32_t node, const char* format, Values... values) {
+void raise_broken_contract(std::uint32_t node, const char* format, Values... values) {
     PyObject* const what = PyUnicode_FromFormat(format, values...);
     PyObject* const arguments = what == nullptr ? nullptr : Py_BuildValue("(IN)", node, what);
     if (arguments == nullptr) return;
@@ -30,7 +30,7 @@ void accuse(std::uint32_t node, const char* format, Values... values) {
     Py_DECREF(arguments);
 }
 
-inline std::int64_t whole(PyObject* object, PyObject* name) {
+inline std::int64_t integer_attribute(PyObject* object, PyObject* name) {
     PyObject* const value = PyObject_GetAttr(object, name);
     if (value == nullptr) throw nb::python_error();
     const std::int64_t number = PyLong_AsLongLong(value);
@@ -39,7 +39,7 @@ inline std::int64_t whole(PyObject* object, PyObject* name) {
     return number;
 }
 
-// What the facts tell of one message; of an envelope, what they tell of the message in it.
+// The columns of the facts about one message; of an envelope, about the message in it.
 struct MessageInfo {
     std::uint16_t kind = 0;
     std::uint8_t category = 0;
@@ -48,7 +48,7 @@ struct MessageInfo {
     bool key_is_about = false;
 };
 
-// Message classes, each asked once. What a class gives as a plain number is the same for all its messages.
+// Message classes, each read once. An attribute that a class has as a plain number is the same for all its messages.
 class MessageKinds {
 public:
     MessageKinds() = default;
@@ -59,7 +59,7 @@ public:
     // The classes that may be met, as a set; any by default.
     void declare(nb::object classes) { declared_ = std::move(classes); }
 
-    // `node` is blamed for a class that is not declared.
+    // `node` is named in the error if the class is not declared.
     MessageInfo of(nb::handle message, std::uint32_t node) {
         const MessageKind* kind = &find(message, node);
         if (kind->envelope == nullptr) return read(*kind, message.ptr());
@@ -98,8 +98,8 @@ private:
     MessageInfo read(const MessageKind& kind, PyObject* message) const {
         MessageInfo meaning;
         meaning.kind = kind.number;
-        meaning.category = kind.category_varies ? static_cast<std::uint8_t>(whole(message, category_)) : kind.category;
-        meaning.about = kind.about_varies ? whole(message, about_) : kind.about;
+        meaning.category = kind.category_varies ? static_cast<std::uint8_t>(integer_attribute(message, category_)) : kind.category;
+        meaning.about = kind.about_varies ? integer_attribute(message, about_) : kind.about;
         meaning.key = kind.key;
         meaning.key_is_about = kind.key_is_about;
         return meaning;
@@ -111,7 +111,7 @@ private:
         if (found != kinds_.end()) return found->second;
         const nb::handle declared(type);
         if (declared_.is_valid() && PySet_Contains(declared_.ptr(), type) != 1) {
-            accuse(node, "it sends %R, a kind of message that its `messages` do not declare", type);
+            raise_broken_contract(node, "it sends %R, a kind of message that its `messages` do not declare", type);
             throw nb::python_error();
         }
         MessageKind kind;

@@ -1,4 +1,4 @@
-// The Python module `roamcast._kernel`: one function per room, each in its own file beside this one.
+// The Python module `roamcast._kernel`: one function for each part, in its own file beside this one.
 #include <nanobind/nanobind.h>
 
 void bind_host(nanobind::module_& module);

@@ -53,7 +53,7 @@ nb::dict PyWorld::movement(double seconds) {
 
 nb::list PyWorld::receivers(NodeId number) {
     std::vector<Reception> found;
-    world_.surroundings().receivers(index(number), world_.now(), found);
+    world_.spatial_index().receivers(index(number), world_.now(), found);
     nb::list out;
     for (const Reception& r : found) out.append(nb::make_tuple(this->number(r.node), r.delay, r.power));
     return out;

@@ -1,4 +1,4 @@
-// What the radio world recorded, as counters and as columns.
+// The records of the radio world, as counters and as columns.
 #include <nanobind/stl/string.h>
 
 #include "python/routed_world.h"
@@ -11,14 +11,14 @@ nb::dict PyWorld::counters() const {
     const char* types[] = {"data", "rts", "cts", "ack"};
     for (std::size_t i = 0; i < 4; ++i) out[types[i]] = c.frames[i];
     const char* names[] = {"received", "collided", "captured", "weak", "deaf"};
-    for (std::size_t i = 0; i < 5; ++i) out[names[i]] = c.fate[i];
+    for (std::size_t i = 0; i < 5; ++i) out[names[i]] = c.outcome[i];
     out["sensed"] = c.sensed;
     out["repeated"] = c.repeated;
     out["queue_full"] = c.queue_full;
     out["retry_limit"] = c.retry_limit;
     out["events_processed"] = c.events_processed;
     if (c.switches > 0) {  // only of worlds where radios are switched
-        out["radio_off"] = c.fate[static_cast<std::size_t>(ReceptionOutcome::Off)];
+        out["radio_off"] = c.outcome[static_cast<std::size_t>(ReceptionOutcome::Off)];
         out["unsent"] = c.unsent;
     }
     if (c.arp_queries > 0) {  // and where addresses are asked for
@@ -26,7 +26,7 @@ nb::dict PyWorld::counters() const {
         out["arp_replies"] = c.arp_replies;
         out["unresolved"] = c.unresolved;
     }
-    if (world_.by_sinr()) out["bit_errors"] = c.fate[static_cast<std::size_t>(ReceptionOutcome::BitErrors)];
+    if (world_.by_sinr()) out["bit_errors"] = c.outcome[static_cast<std::size_t>(ReceptionOutcome::BitErrors)];
     if (world_.is_lora()) out["duty_cycle"] = c.duty_cycle;
     if (c.too_large > 0) out["too_large"] = c.too_large;
     return out;

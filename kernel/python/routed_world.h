@@ -3,8 +3,8 @@
 // A router's message never crosses: the world carries a handle, and the message object waits here until
 // no frame needs it any more. Receptions are the hot path, so they use the C API directly.
 //
-// Python knows nodes by number, the world by index (`Mobility`). What this class keeps for each node is in order of the
-// index, so that the receivers of a frame are side by side.
+// Python knows nodes by number, the world by index (`Mobility`). The state of nodes here is in order of the index,
+// so that the receivers of a frame are side by side.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -77,7 +77,7 @@ public:
     void run_until(double seconds);
     double now() const { return to_seconds(world_.now()); }
 
-    // What hosts ask for, of the node with an index (hosting.cpp) -----------------------------------------
+    // Calls by hosts, which have the index of their node (hosting.cpp) -----------------------------------------
 
     void broadcast(NodeId node, nb::handle message) { post(node, message, everyone); }
     void send(NodeId node, nb::handle message, std::int64_t to);

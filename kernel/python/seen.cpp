@@ -1,4 +1,4 @@
-// What a router has seen, as Python classes. Every packet is asked about, so `add` is as CPython's own types have it.
+// Sets of seen numbers as Python classes. Every packet is looked up, so `add` is a method as CPython's own types have it.
 #include "routing/seen.h"
 
 #include <nanobind/nanobind.h>
@@ -19,7 +19,7 @@ std::uint64_t low_bits(nb::int_ number) { return PyLong_AsUnsignedLongLongMask(n
 template <typename Set>
 PyObject* add(PyObject* self, PyObject* number) {
     if (!PyLong_Check(number)) {
-        PyErr_SetString(PyExc_TypeError, "what has been seen is a whole number");
+        PyErr_SetString(PyExc_TypeError, "a seen number must be an integer");
         return nullptr;
     }
     return PyBool_FromLong(nb::inst_ptr<Set>(self)->add(PyLong_AsUnsignedLongLongMask(number)));
@@ -28,7 +28,7 @@ PyObject* add(PyObject* self, PyObject* number) {
 template <typename Set>
 void bind(nb::module_& module, const char* name, const char* about) {
     static PyMethodDef methods[] = {
-        {"add", add<Set>, METH_O, "Note a number; say whether it is new."},
+        {"add", add<Set>, METH_O, "Add a number; return whether it is new."},
         {nullptr, nullptr, 0, nullptr},
     };
     static PyType_Slot slots[] = {{Py_tp_methods, methods}, {0, nullptr}};
@@ -41,6 +41,6 @@ void bind(nb::module_& module, const char* name, const char* about) {
 }  // namespace
 
 void bind_seen(nb::module_& module) {
-    bind<Seen>(module, "Seen", "Numbers that have come by: a bounded set that forgets the oldest first.");
-    bind<Recent>(module, "Recent", "The same, for what no host asks about.");
+    bind<Seen>(module, "Seen", "A bounded set of numbers that forgets the oldest first.");
+    bind<Recent>(module, "Recent", "The same, for sets that no host reads.");
 }

@@ -1,4 +1,4 @@
-// What routers, and the world, say of nodes: rows of time, node, name and value.
+// States that routers and the world report of nodes: rows of time, node, name and value.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -40,7 +40,7 @@ private:
         PyObject* const known = PyDict_GetItemWithError(codes_, name.ptr());
         if (known != nullptr) return static_cast<std::uint16_t>(PyLong_AsLong(known));
         if (PyErr_Occurred()) throw nb::python_error();
-        if (names_.size() > INT16_MAX) refuse(PyExc_ValueError, "states have too many names; tell numbers by their value");
+        if (names_.size() > INT16_MAX) refuse(PyExc_ValueError, "states have too many names; put numbers into the value");
         const auto code = static_cast<std::uint16_t>(names_.size());
         const nb::object number = nb::steal(PyLong_FromLong(code));
         if (PyDict_SetItem(codes_, name.ptr(), number.ptr()) != 0) throw nb::python_error();

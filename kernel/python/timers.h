@@ -1,4 +1,4 @@
-// Timers of Python's routers: what is to be called, and with what, until the agenda says when.
+// Timers of Python's routers: the function to call and its arguments, until the event is due.
 #pragma once
 
 #include <Python.h>
@@ -10,7 +10,7 @@
 
 namespace roamcast {
 
-// Whose timer it is: a host's number, or the world's own.
+// The owner of a timer: a host's number, or the world.
 using Owning = std::uint32_t;
 inline constexpr Owning of_the_world = 0;
 
@@ -62,7 +62,7 @@ public:
         return order != 0 && slots_[slot].order == order && slots_[slot].action != nullptr;
     }
 
-    // The slot stays taken until its entry of the agenda comes up, so that no other timer can inherit it.
+    // The slot stays taken until its queued event comes up, so that no other timer can inherit it.
     void cancel(std::uint32_t slot, std::uint64_t order) {
         if (active(slot, order)) slots_[slot].clear();
     }

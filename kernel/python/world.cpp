@@ -16,7 +16,7 @@ using namespace nb::literals;
 
 namespace {
 
-// Do something at a moment, or now if that has passed.
+// Call an action at a time, or now if that has passed.
 nb::object call_at(nb::handle world, double time, nb::handle action, nb::args args) {
     std::vector<PyObject*> called{action.ptr()};
     for (nb::handle arg : args) called.push_back(arg.ptr());

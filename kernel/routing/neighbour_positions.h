@@ -97,7 +97,7 @@ public:
         return nullptr;
     }
 
-    // What greedy forwarding does with a packet that is for `destination` or, with a radius in cm, for whoever is so near
+    // The next hop of greedy forwarding for a packet to `destination` or, with a radius in cm, to any node so near
     // to the goal: give it to the destination, if that is a neighbour; be `taken` here; go to the neighbour nearest to
     // the goal; or be `stuck`. One that walks around faces goes `around` them until it is nearer than where it `entered`.
     static constexpr Node taken = -1;

@@ -1,4 +1,5 @@
-// What one router has seen of late, where nobody else asks: the same answers as a `Seen`, in a few kilobytes of its own.
+// Numbers that one router has seen recently: the same answers as a `Seen` in a few kilobytes of its own, for sets that no
+// simulator reads.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@ public:
     std::size_t size() const { return order_.size(); }
     bool contains(std::uint64_t number) const { return !slots_.empty() && slots_[find(number)] != none; }
 
-    // Whether the number is new; then the oldest makes room, if it must.
+    // Whether the number is new; then the oldest is removed if the set is full.
     bool add(std::uint64_t number) {
         if (limit_ == 0) return true;
         if (2 * std::min(order_.size() + 1, limit_) > slots_.size()) grow();

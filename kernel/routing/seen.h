@@ -1,4 +1,4 @@
-// What routers have seen: bounded sets of numbers that forget the oldest first.
+// Numbers that routers have seen: bounded sets that forget the oldest first.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace roamcast {
 
-// All sets are kept by number, not by set: a page for each number tells its readers. Whoever asks many readers
-// about one number, as a simulator does at every frame, then finds the answers side by side.
+// All sets are kept by number, not by set: a page for each number has its readers. A simulator, which asks many readers
+// about one number at every frame, then finds the answers side by side.
 class SeenIndex {
 public:
     using Reader = std::uint32_t;
@@ -86,8 +86,8 @@ public:
 
     // One for the process, so that a router can make its set without knowing where it runs.
     static SeenIndex& of_process() {
-        static SeenIndex ledger;
-        return ledger;
+        static SeenIndex index;
+        return index;
     }
 
     // The page of a number; it stays where it is until it is closed as often as it was opened.
@@ -142,34 +142,34 @@ private:
 // One router's set.
 class Seen {
 public:
-    explicit Seen(std::size_t limit) : limit_(limit), reader_(ledger().enrol()) {}
+    explicit Seen(std::size_t limit) : limit_(limit), reader_(index().enrol()) {}
     Seen(const Seen&) = delete;
     Seen& operator=(const Seen&) = delete;
 
     ~Seen() {
-        for (const std::uint64_t number : order_) ledger().remove(number, reader_);
-        ledger().leave(reader_);
+        for (const std::uint64_t number : order_) index().remove(number, reader_);
+        index().leave(reader_);
     }
 
     SeenIndex::Reader reader() const { return reader_; }
     std::size_t size() const { return order_.size(); }
-    bool contains(std::uint64_t number) const { return ledger().has(number, reader_); }
+    bool contains(std::uint64_t number) const { return index().has(number, reader_); }
 
-    // Whether the number is new; then the oldest makes room, if it must.
+    // Whether the number is new; then the oldest is removed if the set is full.
     bool add(std::uint64_t number) {
         if (limit_ == 0) return true;
-        if (!ledger().add(number, reader_)) return false;
+        if (!index().add(number, reader_)) return false;
         if (order_.size() < limit_) {
             order_.push_back(number);
         } else {
-            ledger().remove(std::exchange(order_[oldest_], number), reader_);
+            index().remove(std::exchange(order_[oldest_], number), reader_);
             oldest_ = (oldest_ + 1) % limit_;
         }
         return true;
     }
 
 private:
-    static SeenIndex& ledger() { return SeenIndex::of_process(); }
+    static SeenIndex& index() { return SeenIndex::of_process(); }
 
     std::size_t limit_;
     SeenIndex::Reader reader_;

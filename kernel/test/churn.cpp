@@ -47,18 +47,18 @@ public:
     void check() {
         const Counters& c = world_.counters();
         std::uint64_t settled = 0;
-        for (const std::uint64_t count : c.fate) settled += count;
+        for (const std::uint64_t count : c.outcome) settled += count;
         require(settled == c.sensed, "every frame is accounted for once at every node that sensed it");
         if (arp_) {
-            require(c.arp_replies > 0 && c.unresolved > 0, "addresses were asked for, told, and asked for in vain");
+            require(c.arp_replies > 0 && c.unresolved > 0, "addresses were resolved, and some were not");
             // Nobody may answer any more: what waits for an address goes with its radio.
             for (NodeId node = 0; node < world_.size(); ++node) world_.set_radio(node, false);
         }
         require(held_ == 0, "the world lets go of every message");
         require(received_ > 0 && overheard_ > 0 && failed_ > 0, "something of everything happened");
-        require(c.retry_limit + unsent_to_someone() <= failed_, "every failure is told");
+        require(c.retry_limit + unsent_to_someone() <= failed_, "every failure is reported");
         require(arp_ || c.retry_limit + unsent_to_someone() == failed_, "and nothing else is called one");
-        require(c.fate[static_cast<std::size_t>(ReceptionOutcome::Off)] > 0 && c.unsent > 0 && (arp_ || withdrawn_ > 0),
+        require(c.outcome[static_cast<std::size_t>(ReceptionOutcome::Off)] > 0 && c.unsent > 0 && (arp_ || withdrawn_ > 0),
                 "radios were switched off in the middle of things");
         for (const Transmission& sent : world_.records().transmissions) {
             require(sent.failed || sent.attempts > 0, "what was not given up was sent");
@@ -75,14 +75,14 @@ public:
         return hash;
     }
 
-    void receive(NodeId node, const Packet& parcel, NodeId, double power) override {
-        require(parcel.to == everyone || parcel.to == node, "only the addressee receives");
+    void receive(NodeId node, const Packet& packet, NodeId, double power) override {
+        require(packet.to == everyone || packet.to == node, "only the addressee receives");
         require(power > 0, "what is received can be decoded");
         require(world_.radio_on(node), "a radio that is off hears nothing");
         ++received_;
     }
-    void overhear(NodeId node, const Packet& parcel, NodeId, double) override {
-        require(parcel.to != node, "nobody overhears what is his");
+    void overhear(NodeId node, const Packet& packet, NodeId, double) override {
+        require(packet.to != node, "no node overhears a packet addressed to it");
         require(world_.radio_on(node), "a radio that is off overhears nothing");
         ++overheard_;
     }
@@ -141,20 +141,20 @@ private:
 
     void speak(NodeId node) {
         if (!talking_) return;
-        Packet parcel;
+        Packet packet;
         if (free_.empty()) {
-            parcel.message = next_++;
+            packet.message = next_++;
         } else {
-            parcel.message = free_.back();
+            packet.message = free_.back();
             free_.pop_back();
         }
         ++held_;
         const auto other = random_.below(static_cast<std::uint32_t>(world_.size()));
-        parcel.to = other % 2 == 0 || other == node ? everyone : other;
-        parcel.size = random_.below(600);
-        parcel.category = static_cast<std::uint8_t>(random_.below(4));
-        parcel.about = other;
-        world_.post(node, parcel);
+        packet.to = other % 2 == 0 || other == node ? everyone : other;
+        packet.size = random_.below(600);
+        packet.category = static_cast<std::uint8_t>(random_.below(4));
+        packet.about = other;
+        world_.post(node, packet);
     }
 
     Random random_;

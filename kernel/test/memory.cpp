@@ -1,4 +1,4 @@
-// What routers remember, without Python: numbers seen of late beside a plain list of them, and the way that greedy
+// The memory of routers, without Python: numbers seen recently beside a plain list of them, and the way that greedy
 // forwarding takes beside a walk over all neighbours, at places as far apart as a message can say.
 // Meant to be run under sanitizers.
 #include <algorithm>

@@ -15,7 +15,7 @@ constexpr Time slot_symbols = 8;          // a slot lasts for a preamble
 
 void World::aloha_serve(NodeId node) {
     Station& station = stations_[node];
-    station.response_order = agenda_.enter(std::max(now_, may_send_[node]), EventKind::AlohaDue, node);
+    station.response_order = events_.enter(std::max(now_, may_send_[node]), EventKind::AlohaDue, node);
 }
 
 // The message is due; after it the node is silent for so long that its share of the time is within the duty cycle.
@@ -24,7 +24,7 @@ void World::aloha_due(NodeId node) {
     if (mac_.lora->listen && hears(node)) {
         const Time slots = 1 + station.random.below(most_slots);
         const Time wait = slots * slot_symbols * mac_.lora->symbol();
-        station.response_order = agenda_.enter(now_ + wait, EventKind::AlohaDue, node);
+        station.response_order = events_.enter(now_ + wait, EventKind::AlohaDue, node);
         return;
     }
     const double silence = static_cast<double>(station.data.airtime) / mac_.lora->duty_cycle;
@@ -33,8 +33,8 @@ void World::aloha_due(NodeId node) {
 }
 
 void World::aloha_sent(NodeId node) {
-    ears_[node].doing = DcfState::Nothing;
-    finish_parcel(node, false);
+    receivers_[node].doing = DcfState::Nothing;
+    finish_packet(node, false);
     if (!stations_[node].serving) serve_next(node);
 }
 

@@ -1,4 +1,4 @@
-// Address resolution, as ns-2 does it: what a station knows of its neighbours' addresses.
+// Address resolution, as ns-2 does it: the addresses that a station knows.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ constexpr std::uint32_t arp_bytes = 28;  // of a query or a reply, without a net
 constexpr Time arp_delay = 5'000'000;    // before either, and before what was held goes down
 constexpr std::uint8_t most_queries = 3; // for one neighbour; after that its messages fail, and the count begins again
 
-// What one station knows of a neighbour's address.
+// The state of one neighbour's address at one station.
 struct Address {
     bool known = false;
     bool holds = false;        // `held` waits for the address

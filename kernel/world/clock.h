@@ -13,7 +13,7 @@ constexpr Time never = INT64_MAX;
 
 constexpr double ticks_per_second = 1e12;
 
-// 46 days: the sum of two such times is still one. What lasts longer ends after every run.
+// 46 days: the sum of two such times is still one. Longer durations end after every run.
 constexpr double longest_seconds = 4e6;
 
 inline Time from_seconds(double seconds) {

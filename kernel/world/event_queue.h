@@ -1,4 +1,4 @@
-// The agenda: what will happen, in order of time, ties in order of entry.
+// The event queue: events to come in order of time, ties in order of entry.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace roamcast {
 
-// What an entry of the agenda is about; `subject` of the entry says who.
+// The kind of a queued event; its `subject` is a node, a transmission or a slot.
 enum class EventKind : std::uint32_t {
     SignalsEnd,      // of a transmission, at its first receiver
     FramesRise,      // of a transmission, from the link to the routers of its next receivers
@@ -35,10 +35,10 @@ struct QueuedEvent {
 };
 
 // A 4-ary heap: shallower than a binary one, and its four children share a cache line or two.
-// Entries are not removed when cancelled; whoever enters one remembers its order and ignores stale ones.
+// Entries are not removed when cancelled; the code that enters one remembers its order and ignores stale ones.
 class EventQueue {
 public:
-    // A place among things at the same time, for something that is kept elsewhere.
+    // The order among events at the same time, for an event that is kept elsewhere.
     std::uint64_t next_order() { return ++orders_; }
 
     std::uint64_t enter(Time time, EventKind what, std::uint32_t subject) {

@@ -1,4 +1,4 @@
-// What is put on the air, and what became of it.
+// Frames, the outcomes of their receptions, and the records of both.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@ namespace roamcast {
 
 constexpr NodeId everyone = UINT32_MAX;
 
-using Handle = std::uint32_t;  // a router's message, kept by whoever owns the routers
+using Handle = std::uint32_t;  // a router's message, kept by the owner of the routers
 
-// What the link itself sends, so that neighbours learn each other's addresses.
+// Frames of the link itself, by which neighbours learn each other's addresses.
 enum class Arp : std::uint8_t { None, Query, Reply };
 
 // A router's message as the link sees it; or a query or a reply of the link's own, which no router hears of.
@@ -37,12 +37,12 @@ struct Frame {
     std::uint32_t sequence = 0;  // of data, so that a repeated frame is known
     Time airtime = 0;
     Time reserve = 0;  // how long others must keep silent after it (the NAV)
-    Packet parcel{};   // of data
+    Packet packet{};   // of data
 };
 
-// What became of a frame at one node in carrier-sense range; every frame ends as one of these there.
+// The outcome of a frame at one node in carrier-sense range; every frame has exactly one there.
 enum class ReceptionOutcome : std::uint8_t {
-    Received,  // decoded, whoever it was for
+    Received,  // decoded, also by nodes to which it is not addressed
     Collided,  // another signal overlapped it
     Captured,  // it came while a much stronger frame was being received
     Weak,      // sensed only: beyond the range of decoding
@@ -50,29 +50,29 @@ enum class ReceptionOutcome : std::uint8_t {
     Off,       // its sender's or the node's own radio was switched off meanwhile
     BitErrors, // wrong bits without interference; only with reception by SINR
 };
-constexpr std::size_t fates = 7;
+constexpr std::size_t outcomes = 7;
 
-// Why the link gave up on a parcel.
+// Why the link gave up on a packet.
 enum class Loss : std::uint8_t { QueueFull, RetryLimit, RadioOff, Unresolved, TooLarge, DutyCycle };
 
 struct Counters {
     std::array<std::uint64_t, 4> frames{};  // sent, by FrameType
-    std::array<std::uint64_t, fates> fate{};
+    std::array<std::uint64_t, outcomes> outcome{};
     std::uint64_t sensed = 0;      // (frame, node) pairs in carrier-sense range whose frame has ended
     std::uint64_t repeated = 0;    // data frames received again because the ACK was lost
     std::uint64_t queue_full = 0;
     std::uint64_t retry_limit = 0;
-    std::uint64_t unsent = 0;      // parcels lost because the radio was switched off
+    std::uint64_t unsent = 0;      // packets lost because the radio was switched off
     std::uint64_t switches = 0;    // of radios, off and on
     std::uint64_t arp_queries = 0;
     std::uint64_t arp_replies = 0;
-    std::uint64_t unresolved = 0;  // parcels given up because a neighbour's address was not known
-    std::uint64_t duty_cycle = 0;  // parcels that a full queue lost while the duty cycle forbade to send
-    std::uint64_t too_large = 0;   // parcels that do not fit into a frame
-    std::uint64_t events_processed = 0;  // entries of the agenda handled
+    std::uint64_t unresolved = 0;  // packets given up because a neighbour's address was not known
+    std::uint64_t duty_cycle = 0;  // packets that a full queue lost while the duty cycle forbade to send
+    std::uint64_t too_large = 0;   // packets that do not fit into a frame
+    std::uint64_t events_processed = 0;  // queued events handled
 };
 
-// One row a parcel that the link finished with.
+// One row a packet that the link finished with.
 struct Transmission {
     Time time;     // first on the air
     Time airtime;  // of its data and RTS frames
@@ -94,7 +94,7 @@ struct LostFrame {
     NodeId from;
     std::uint16_t kind;
     std::uint8_t category;
-    std::uint8_t cause;  // a Fate; or 16 + a Loss
+    std::uint8_t cause;  // a ReceptionOutcome; or 16 + a Loss
 };
 
 struct Records {

@@ -1,11 +1,11 @@
 // The medium: signals start, overlap and end at everyone in carrier-sense range.
 //
 // A transmission reaches its receivers one after the other, nearest first. Instead of an entry of the
-// agenda for each of them it has a sweep, which goes on from receiver to receiver as long as nothing else is
+// event queue for each of them it has a sweep, which goes on from receiver to receiver as long as nothing else is
 // due before the next; and another when it ends.
 //
 // Most receivers are too far away to decode the frame, and most of these have nothing that waits for its end. The
-// sweep of ends passes them over: their ear knows when the signal ends, and it is heard out when next looked at.
+// sweep of ends passes them over: `Receiver` has the time at which the signal ends, and is brought up to date when it is next read.
 #include <algorithm>
 #include <cmath>
 
@@ -29,7 +29,7 @@ void World::transmit(NodeId node, const Frame& frame) {
     flight.heard_by.clear();
     flight.cut = false;
     flight.near = flight.decodable = flight.arrived = flight.ended = flight.risen = flight.waiting = flight.waited = 0;
-    surroundings_.receivers(node, now_, flight.receivers);
+    spatial_index_.receivers(node, now_, flight.receivers);
     if (flight.waiters.size() <= flight.receivers.size()) flight.waiters.resize(flight.receivers.size() + 1);
     for (std::size_t i = 0; i < flight.receivers.size() && flight.receivers[i].delay <= range_delay_; ++i) {
         if (flight.receivers[i].power < 0) continue;
@@ -39,24 +39,24 @@ void World::transmit(NodeId node, const Frame& frame) {
 
     ++counters_.frames[static_cast<std::size_t>(frame.type)];
     hears(node);  // what it heard before ended before it began to speak
-    Receiver& ear = ears_[node];
-    ear.sending = now_ + frame.airtime;
-    ear.deaf = true;  // whatever is being heard is lost
+    Receiver& receiver = receivers_[node];
+    receiver.sending = now_ + frame.airtime;
+    receiver.deaf = true;  // whatever is being heard is lost
 
-    if (frame.type == FrameType::Data) hold(frame.parcel);
+    if (frame.type == FrameType::Data) retain_packet(frame.packet);
     if (flight.receivers.empty()) {
         land_if_done(id);
         return;
     }
     const Time first = now_ + flight.receivers.front().delay;
-    sweeps_.begin({first, agenda_.next_order(), id, false});
-    agenda_.enter(first + frame.airtime, EventKind::SignalsEnd, id);
+    sweeps_.begin({first, events_.next_order(), id, false});
+    events_.enter(first + frame.airtime, EventKind::SignalsEnd, id);
 }
 
-// Go on with the sweeps in turns, until `end` or until the agenda has something to do first.
+// Go on with the sweeps in turns, until `end` or until the event queue has something to do first.
 template <bool sinr>
 void World::advance_sweeps(Time end) {
-    while (!sweeps_.empty() && sweeps_.first().next <= end && sweeps_.first().next < agenda_.next_time()) {
+    while (!sweeps_.empty() && sweeps_.first().next <= end && sweeps_.first().next < events_.next_time()) {
         const Sweep sweep = sweeps_.first();
         const Time others = sweeps_.second();
         FrameOnAir& flight = *flights_[sweep.flight];
@@ -75,7 +75,7 @@ void World::advance_sweeps(Time end) {
 // Go on as far as may be before something else is due; says when there is more to do.
 template <bool sinr>
 Time World::sweep_arrivals(std::uint32_t id, FrameOnAir& flight, Time others) {
-    const Time limit = std::min(others, agenda_.next_time());  // an arrival makes no entries
+    const Time limit = std::min(others, events_.next_time());  // an arrival makes no entries
     for (;;) {
         if constexpr (sinr) {
             signal_arrives_sinr(id, flight, flight.arrived);
@@ -103,7 +103,7 @@ Time World::sweep_ends(std::uint32_t id, FrameOnAir& flight, Time others) {
         if (flight.ended == flight.receivers.size()) break;
         index = flight.next_end();
         next = flight.start + flight.frame.airtime + flight.receivers[index].delay;
-        if (next >= others || next >= agenda_.next_time()) break;
+        if (next >= others || next >= events_.next_time()) break;
         now_ = next;
         next = never;
     }
@@ -128,46 +128,46 @@ std::size_t World::FrameOnAir::index_of(NodeId node, Time end) const {
     return static_cast<std::size_t>(found - receivers.begin());
 }
 
-// Whether a node hears a signal, to whoever is not one.
+// Whether a node hears a signal, for callers that know nothing of frames on the air.
 bool World::hears(NodeId node) {
-    Receiver& ear = ears_[node];
-    if (!ear.hears_weak()) return ear.hearing != Receiver::silence;
-    if (ear.ends > now_) return true;
-    if (ear.ends == now_) {  // the sweep has come there already, or not; if the flight has landed, it has
-        const FrameOnAir& flight = *flights_[ear.hearing];
-        const std::size_t index = flight.index_of(node, ear.ends);
+    Receiver& receiver = receivers_[node];
+    if (!receiver.hears_weak()) return receiver.hearing != Receiver::silence;
+    if (receiver.ends > now_) return true;
+    if (receiver.ends == now_) {  // the sweep has come there already, or not; if the flight has landed, it has
+        const FrameOnAir& flight = *flights_[receiver.hearing];
+        const std::size_t index = flight.index_of(node, receiver.ends);
         if (index < flight.receivers.size() && index >= flight.ended) return true;
     }
-    ear.hear_out(eifs_);
+    receiver.hear_out(eifs_);
     return false;
 }
 
 // Have the sweep of ends come to a node that hears a signal too weak to decode.
 void World::await_end(NodeId node) {
-    const Receiver& ear = ears_[node];
-    FrameOnAir& flight = *flights_[ear.hearing];
-    const auto index = static_cast<std::uint32_t>(flight.index_of(node, ear.ends));
+    const Receiver& receiver = receivers_[node];
+    FrameOnAir& flight = *flights_[receiver.hearing];
+    const auto index = static_cast<std::uint32_t>(flight.index_of(node, receiver.ends));
     const auto end = flight.waiters.begin() + static_cast<std::ptrdiff_t>(flight.waiting);
     const auto place = std::lower_bound(flight.waiters.begin(), end, index);
     if (place != end && *place == index) return;
     std::move_backward(place, end, end + 1);
     *place = index;
     ++flight.waiting;
-    sweeps_.hasten_end(ear.hearing, ear.ends);
+    sweeps_.hasten_end(receiver.hearing, receiver.ends);
 }
 
 void World::all_ended(std::uint32_t id) {
     FrameOnAir& flight = *flights_[id];
     const std::size_t weak = flight.receivers.size() - flight.decodable;
     counters_.sensed += weak;
-    counters_.fate[static_cast<std::size_t>(ReceptionOutcome::Weak)] += weak;
+    counters_.outcome[static_cast<std::size_t>(ReceptionOutcome::Weak)] += weak;
     await_contest(id);
     if (flight.heard_by.empty()) {
         land_if_done(id);
     } else {
         const Reception& first = flight.receivers[flight.heard_by.front() & ~gone];
         const Time rise = flight.start + first.delay + flight.frame.airtime + mac_.link_delay;
-        agenda_.enter(std::max(now_, rise), EventKind::FramesRise, id);
+        events_.enter(std::max(now_, rise), EventKind::FramesRise, id);
     }
 }
 
@@ -176,7 +176,7 @@ void World::await_contest(std::uint32_t id) {
     if (flight.contenders.empty()) return;
     Time first = never;
     for (const Contender& contender : flight.contenders) first = std::min(first, contender.due);
-    agenda_.enter(first, EventKind::ContestOver, id);
+    events_.enter(first, EventKind::ContestOver, id);
 }
 
 void World::contest_over(std::uint32_t id) {
@@ -207,15 +207,15 @@ void World::sweep_rises(std::uint32_t id) {
         if (index & gone) {
             // Its radio was switched off between the link and the router.
         } else if (to == everyone || to == reception.node) {
-            owner_.receive(reception.node, flight.frame.parcel, flight.frame.from, reception.power);
+            owner_.receive(reception.node, flight.frame.packet, flight.frame.from, reception.power);
         } else {
-            owner_.overhear(reception.node, flight.frame.parcel, flight.frame.from, reception.power);
+            owner_.overhear(reception.node, flight.frame.packet, flight.frame.from, reception.power);
         }
         if (++flight.risen == flight.heard_by.size()) break;
         const Reception& following = flight.receivers[flight.heard_by[flight.risen] & ~gone];
         const Time next = std::max(now_, flight.start + following.delay + flight.frame.airtime + mac_.link_delay);
-        if (agenda_.next_time() <= next) {
-            agenda_.enter(next, EventKind::FramesRise, id);
+        if (events_.next_time() <= next) {
+            events_.enter(next, EventKind::FramesRise, id);
             return;
         }
         now_ = next;
@@ -228,87 +228,87 @@ void World::land_if_done(std::uint32_t id) {
     const bool done = flight.ended == flight.receivers.size() && flight.risen == flight.heard_by.size();
     if (!done || !flight.contenders.empty()) return;
     const Frame& frame = flight.frame;
-    if (frame.type == FrameType::Data) let_go(frame.parcel);
+    if (frame.type == FrameType::Data) release_packet(frame.packet);
     free_flights_.push_back(id);
 }
 
-// The innermost loop of a busy world. Whether an ear is idle, and what it heard before, follows no pattern that a
+// The innermost loop of a busy world. Whether an receiver is idle, and what it heard before, follows no pattern that a
 // processor could guess; so what can be chosen between two values is not branched on.
 void World::signal_arrives(std::uint32_t id, FrameOnAir& flight, std::size_t index) {
     const Reception& reception = flight.receivers[index];
-    Receiver& ear = ears_[reception.node];
+    Receiver& receiver = receivers_[reception.node];
     const Time ends = now_ + flight.frame.airtime;
-    const bool deaf = ear.sending > now_;
-    const bool idle = ear.ends <= now_;
-    const double heard = idle ? 0.0 : std::abs(ear.power);
+    const bool deaf = receiver.sending > now_;
+    const bool idle = receiver.ends <= now_;
+    const double heard = idle ? 0.0 : std::abs(receiver.power);
     if (heard >= std::abs(reception.power) * radio_.capture()) {
-        settle(flight, reception, deaf ? ReceptionOutcome::Deaf : ReceptionOutcome::Captured);
+        record_outcome(flight, reception, deaf ? ReceptionOutcome::Deaf : ReceptionOutcome::Captured);
         reserve(reception.node, now_ + flight.masked);
         return;
     }
-    if (((ends <= ear.ends) | (ear.power >= 0)) & !idle) {
-        ear.collided = true;
-        if (ends <= ear.ends) {
-            settle(flight, reception, deaf ? ReceptionOutcome::Deaf : ReceptionOutcome::Collided);
+    if (((ends <= receiver.ends) | (receiver.power >= 0)) & !idle) {
+        receiver.collided = true;
+        if (ends <= receiver.ends) {
+            record_outcome(flight, reception, deaf ? ReceptionOutcome::Deaf : ReceptionOutcome::Collided);
             return;
         }
-        settle(*flights_[ear.hearing], Reception{reception.node, 0, ear.power}, ear.deaf ? ReceptionOutcome::Deaf : ReceptionOutcome::Collided);
+        record_outcome(*flights_[receiver.hearing], Reception{reception.node, 0, receiver.power}, receiver.deaf ? ReceptionOutcome::Deaf : ReceptionOutcome::Collided);
     }
-    if (idle & ear.waiting) stop_counting(reception.node);
-    const Time left_by_weak = (idle & (ear.hearing != Receiver::silence) & (ear.sending <= ear.ends)) ? ear.ends + eifs_ : 0;
-    ear.reserved = std::max(ear.reserved, left_by_weak);
-    ear.collided = !idle;
+    if (idle & receiver.waiting) stop_counting(reception.node);
+    const Time left_by_weak = (idle & (receiver.hearing != Receiver::silence) & (receiver.sending <= receiver.ends)) ? receiver.ends + eifs_ : 0;
+    receiver.reserved = std::max(receiver.reserved, left_by_weak);
+    receiver.collided = !idle;
     // A newcomer that lasts longer is what keeps the receiver occupied from now on.
-    ear.hearing = id;
-    ear.power = reception.power;
-    ear.ends = ends;
-    ear.deaf = deaf;
+    receiver.hearing = id;
+    receiver.power = reception.power;
+    receiver.ends = ends;
+    receiver.deaf = deaf;
     flight.waiters[flight.waiting] = static_cast<std::uint32_t>(index);
-    flight.waiting += static_cast<std::size_t>(ear.waiting & (index >= flight.near));
+    flight.waiting += static_cast<std::size_t>(receiver.waiting & (index >= flight.near));
 }
 
 void World::signal_ends(std::uint32_t id, FrameOnAir& flight, std::size_t index) {
     const Reception& reception = flight.receivers[index];
-    Receiver& ear = ears_[reception.node];
-    if (ear.hearing != id) return;  // lost and settled before
+    Receiver& receiver = receivers_[reception.node];
+    if (receiver.hearing != id) return;  // lost and settled before
     if (reception.power < 0) {
-        ear.hear_out(eifs_);
+        receiver.hear_out(eifs_);
     } else {
-        if (ear.sending > now_ || ear.deaf) {
-            settle(flight, reception, ReceptionOutcome::Deaf);
-            if (ear.sending <= now_) reserve(reception.node, now_ + eifs_);
-        } else if (ear.collided) {
-            settle(flight, reception, ReceptionOutcome::Collided);
+        if (receiver.sending > now_ || receiver.deaf) {
+            record_outcome(flight, reception, ReceptionOutcome::Deaf);
+            if (receiver.sending <= now_) reserve(reception.node, now_ + eifs_);
+        } else if (receiver.collided) {
+            record_outcome(flight, reception, ReceptionOutcome::Collided);
             reserve(reception.node, now_ + eifs_);
         } else if (flight.cut) {
-            settle(flight, reception, ReceptionOutcome::Off);
+            record_outcome(flight, reception, ReceptionOutcome::Off);
             reserve(reception.node, now_ + eifs_);
         } else {
-            settle(flight, reception, ReceptionOutcome::Received);
+            record_outcome(flight, reception, ReceptionOutcome::Received);
             frame_heard(reception.node, flight, index);
         }
-        ear.hearing = Receiver::silence;
+        receiver.hearing = Receiver::silence;
     }
-    if (ear.waiting) heed_medium(reception.node);
+    if (receiver.waiting) follow_medium(reception.node);
 }
 
 // Weak signals are counted together when their frame has ended everywhere: nothing else can become of them.
-void World::settle(const FrameOnAir& flight, const Reception& reception, ReceptionOutcome fate) {
+void World::record_outcome(const FrameOnAir& flight, const Reception& reception, ReceptionOutcome outcome) {
     if (reception.power < 0) return;
     ++counters_.sensed;
     // A radio that is off is deaf like one that sends; it should not have heard, so its loss has no row.
-    const bool off = fate == ReceptionOutcome::Deaf && flight.start < on_since_[reception.node];
-    ++counters_.fate[static_cast<std::size_t>(off ? ReceptionOutcome::Off : fate)];
-    if (fate != ReceptionOutcome::Received && !off) record_loss(flight, reception.node, fate);
+    const bool off = outcome == ReceptionOutcome::Deaf && flight.start < on_since_[reception.node];
+    ++counters_.outcome[static_cast<std::size_t>(off ? ReceptionOutcome::Off : outcome)];
+    if (outcome != ReceptionOutcome::Received && !off) record_loss(flight, reception.node, outcome);
 }
 
-void World::record_loss(const FrameOnAir& flight, NodeId node, ReceptionOutcome fate) {
+void World::record_loss(const FrameOnAir& flight, NodeId node, ReceptionOutcome outcome) {
     const Frame& frame = flight.frame;
     const bool concerned = frame.to == everyone || frame.to == node;
-    if (record_losses_ && concerned && frame.type == FrameType::Data && frame.parcel.about >= 0 &&
-        owner_.misses(node, frame.parcel)) {
-        records_.lost.push_back({now_, frame.parcel.about, node, frame.from, frame.parcel.kind, frame.parcel.category,
-                                 static_cast<std::uint8_t>(fate)});
+    if (record_losses_ && concerned && frame.type == FrameType::Data && frame.packet.about >= 0 &&
+        owner_.misses(node, frame.packet)) {
+        records_.lost.push_back({now_, frame.packet.about, node, frame.from, frame.packet.kind, frame.packet.category,
+                                 static_cast<std::uint8_t>(outcome)});
     }
 }
 

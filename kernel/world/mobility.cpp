@@ -57,9 +57,9 @@ double mean_distance(double width, double height) {
     return corners + sides;
 }
 
-NodeId Mobility::add(const Leg& leg, Walker mind, double top_speed) {
+NodeId Mobility::add(const Leg& leg, Walker walker, double top_speed) {
     legs_.push_back(leg);
-    minds_.push_back(std::move(mind));
+    walkers_.push_back(std::move(walker));
     numbers_.push_back(static_cast<NodeId>(numbers_.size()));
     indices_.push_back(static_cast<NodeId>(indices_.size()));
     top_speed_ = std::max(top_speed_, top_speed);
@@ -88,7 +88,7 @@ void Mobility::sort_by_position() {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&keys](NodeId a, NodeId b) { return keys[a] < keys[b]; });
     reorder(legs_, order);
-    reorder(minds_, order);
+    reorder(walkers_, order);
     reorder(numbers_, order);
     for (std::size_t index = 0; index < numbers_.size(); ++index) indices_[numbers_[index]] = static_cast<NodeId>(index);
 }
@@ -101,45 +101,45 @@ NodeId Mobility::add_static(Point place) {
 }
 
 NodeId Mobility::add_waypoint(const Waypoint& walk) {
-    Walker mind;
-    mind.kind = Kind::Waypoint;
-    mind.walk = walk;
-    mind.random = Random(seed_, Purpose::Movement, legs_.size());
+    Walker walker;
+    walker.kind = Kind::Waypoint;
+    walker.walk = walk;
+    walker.random = Random(seed_, Purpose::Movement, legs_.size());
     Leg leg;
     if (walk.stationary) {
-        start_stationary(mind, leg);
+        start_stationary(walker, leg);
     } else {
-        const Point place = somewhere(mind.random, walk.home);
+        const Point place = somewhere(walker.random, walk.home);
         leg.x = place.x;
         leg.y = place.y;
         leg.end = from_seconds(walk.pause);
     }
-    return add(leg, std::move(mind), walk.max_speed);
+    return add(leg, std::move(walker), walk.max_speed);
 }
 
 // The walk as it looks after a long time (Navidi and Camp): paused with the share of time that pauses
 // take, else on a leg chosen in proportion to its length, at a speed in proportion to its slowness.
-void Mobility::start_stationary(Walker& mind, Leg& leg) const {
-    const Waypoint& walk = mind.walk;
+void Mobility::start_stationary(Walker& walker, Leg& leg) const {
+    const Waypoint& walk = walker.walk;
     const double walking = mean_distance(walk.home.width, walk.home.height) * mean_slowness(walk.min_speed, walk.max_speed);
-    if (mind.random.uniform() * (walk.pause + walking) < walk.pause) {
-        const Point place = somewhere(mind.random, walk.home);
+    if (walker.random.uniform() * (walk.pause + walking) < walk.pause) {
+        const Point place = somewhere(walker.random, walk.home);
         leg.x = place.x;
         leg.y = place.y;
-        leg.end = from_seconds(walk.pause * mind.random.uniform());
+        leg.end = from_seconds(walk.pause * walker.random.uniform());
         return;
     }
     const double longest = std::sqrt(walk.home.width * walk.home.width + walk.home.height * walk.home.height);
     Point from;
     Point to;
     do {
-        from = somewhere(mind.random, walk.home);
-        to = somewhere(mind.random, walk.home);
-    } while (mind.random.uniform() * longest > distance(from, to));
-    const double speed = walk.min_speed * std::pow(walk.max_speed / walk.min_speed, mind.random.uniform());
-    const double done = mind.random.uniform();
-    mind.pausing = false;
-    mind.target = to;
+        from = somewhere(walker.random, walk.home);
+        to = somewhere(walker.random, walk.home);
+    } while (walker.random.uniform() * longest > distance(from, to));
+    const double speed = walk.min_speed * std::pow(walk.max_speed / walk.min_speed, walker.random.uniform());
+    const double done = walker.random.uniform();
+    walker.pausing = false;
+    walker.target = to;
     walk_to(leg, {from.x + (to.x - from.x) * done, from.y + (to.y - from.y) * done}, to, 0, speed);
 }
 
@@ -156,62 +156,62 @@ void Mobility::walk_to(Leg& leg, Point from, Point target, Time start, double sp
 }
 
 NodeId Mobility::add_ordered(Point start, std::vector<MovementCommand> orders) {
-    Walker mind;
-    mind.kind = Kind::Ordered;
-    mind.orders = std::move(orders);
+    Walker walker;
+    walker.kind = Kind::Ordered;
+    walker.orders = std::move(orders);
     double top = 0;
-    for (const MovementCommand& order : mind.orders) top = std::max(top, order.speed);
+    for (const MovementCommand& order : walker.orders) top = std::max(top, order.speed);
     Leg leg;
     leg.x = start.x;
     leg.y = start.y;
-    leg.end = mind.orders.empty() ? never : mind.orders.front().time;
-    return add(leg, std::move(mind), top);
+    leg.end = walker.orders.empty() ? never : walker.orders.front().time;
+    return add(leg, std::move(walker), top);
 }
 
 // The next leg of a node under orders: a new order interrupts the walk under way; without one it
 // stands at its target.
-void Mobility::follow_orders(Walker& mind, Leg& leg) const {
+void Mobility::follow_orders(Walker& walker, Leg& leg) const {
     const Time now = leg.end;
-    const bool ordered = mind.next_order < mind.orders.size() && mind.orders[mind.next_order].time <= now;
-    const Point here = !ordered && !mind.pausing ? mind.target : leg.at(now);
+    const bool ordered = walker.next_order < walker.orders.size() && walker.orders[walker.next_order].time <= now;
+    const Point here = !ordered && !walker.pausing ? walker.target : leg.at(now);
     Leg next;
     next.x = here.x;
     next.y = here.y;
     next.start = now;
-    mind.pausing = true;
+    walker.pausing = true;
     if (ordered) {
-        const MovementCommand& order = mind.orders[mind.next_order++];
+        const MovementCommand& order = walker.orders[walker.next_order++];
         if (order.speed > 0) {
-            mind.pausing = false;
-            mind.target = order.target;
+            walker.pausing = false;
+            walker.target = order.target;
             walk_to(next, here, order.target, now, order.speed);
         }
     }
-    if (mind.next_order < mind.orders.size()) next.end = std::min(next.end, std::max(now, mind.orders[mind.next_order].time));
+    if (walker.next_order < walker.orders.size()) next.end = std::min(next.end, std::max(now, walker.orders[walker.next_order].time));
     leg = next;
 }
 
 void Mobility::advance(NodeId node) {
     Leg& leg = legs_[node];
-    Walker& mind = minds_[node];
-    if (mind.kind == Kind::Ordered) {
-        follow_orders(mind, leg);
+    Walker& walker = walkers_[node];
+    if (walker.kind == Kind::Ordered) {
+        follow_orders(walker, leg);
         return;
     }
-    if (mind.kind == Kind::Static) {
+    if (walker.kind == Kind::Static) {
         leg.end = never;
         return;
     }
     const Time now = leg.end;
-    const Point here = mind.pausing ? leg.at(now) : mind.target;
-    if (mind.pausing || mind.walk.pause <= 0) {
-        mind.pausing = false;
-        mind.target = somewhere(mind.random, mind.walk.home);
-        walk_to(leg, here, mind.target, now, mind.random.uniform(mind.walk.min_speed, mind.walk.max_speed));
+    const Point here = walker.pausing ? leg.at(now) : walker.target;
+    if (walker.pausing || walker.walk.pause <= 0) {
+        walker.pausing = false;
+        walker.target = somewhere(walker.random, walker.walk.home);
+        walk_to(leg, here, walker.target, now, walker.random.uniform(walker.walk.min_speed, walker.walk.max_speed));
         return;
     }
-    mind.pausing = true;
-    leg = Leg{here.x, here.y, 0, 0, now, now + from_seconds(mind.walk.pause)};
+    walker.pausing = true;
+    leg = Leg{here.x, here.y, 0, 0, now, now + from_seconds(walker.walk.pause)};
 }
 
 }  // namespace roamcast

@@ -97,14 +97,14 @@ private:
         std::size_t next_order = 0;
     };
 
-    NodeId add(const Leg& leg, Walker mind, double top_speed);
-    void start_stationary(Walker& mind, Leg& leg) const;
+    NodeId add(const Leg& leg, Walker walker, double top_speed);
+    void start_stationary(Walker& walker, Leg& leg) const;
     static void walk_to(Leg& leg, Point from, Point target, Time start, double speed);
-    void follow_orders(Walker& mind, Leg& leg) const;
+    void follow_orders(Walker& walker, Leg& leg) const;
 
     std::uint64_t seed_;
     std::vector<Leg> legs_;
-    std::vector<Walker> minds_;
+    std::vector<Walker> walkers_;
     std::vector<NodeId> numbers_;  // by index
     std::vector<NodeId> indices_;  // by number
     double top_speed_ = 0;

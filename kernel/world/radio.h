@@ -1,4 +1,4 @@
-// What a signal is worth at a distance.
+// The power of a signal at a distance.
 #pragma once
 
 #include <cstdint>

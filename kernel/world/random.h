@@ -5,7 +5,7 @@
 
 namespace roamcast {
 
-// What a stream of random numbers is for.
+// The purpose of a stream of random numbers.
 enum class Purpose : std::uint64_t { Movement = 1, Backoff = 2, Shadowing = 3, Fading = 4, BitErrors = 5 };
 
 // The output function of splitmix64.

@@ -104,7 +104,7 @@ void SpatialIndex::receivers(NodeId source, Time now, std::vector<Reception>& ou
     Candidate* found = found_.data();
     const std::size_t top = row_of(here.y + reach_);
     for (std::size_t row = row_of(here.y - reach_); row <= top; ++row) {
-        // How far the row is from here at its nearest tells how much of it is within reach.
+        // The distance of the row at its nearest gives the part of it that is within reach.
         const double low = bottom_ + static_cast<double>(row) * cell_;
         const double away = std::max({0.0, low - here.y - rounding, here.y - (low + cell_) - rounding});
         const double half = std::sqrt(std::max(0.0, reach_ * reach_ - away * away));
@@ -133,7 +133,7 @@ void SpatialIndex::receivers(NodeId source, Time now, std::vector<Reception>& ou
     sort_by_distance(out);
 }
 
-// Keep those of the nodes found whom the signal reaches, each with its power.
+// Keep the nodes found that the signal reaches, each with its power.
 void SpatialIndex::ask_channel(NodeId source, Point here, Time now) {
     const Channel::Source from = channel_->source(mobility_.number(source), here, now);
     std::size_t kept = 0;

@@ -1,4 +1,4 @@
-// Who is near enough to sense a signal, and how strongly.
+// The nodes that are near enough to sense a signal, and the power at each.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ private:
         NodeId node;
     };
 
-    // Who senses, as found: in no order.
+    // A node that senses the signal, in the order in which it is found.
     struct Candidate {
         double squared;  // of the distance
         NodeId node;

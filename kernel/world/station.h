@@ -24,7 +24,7 @@ struct MacParameters {
     std::uint32_t long_retry = 4;
     std::uint32_t rts_threshold = 0;   // bytes with all headers; unicast of at least this size is announced by an RTS
     std::uint32_t max_message = UINT32_MAX;  // bytes, without headers; larger ones are dropped
-    std::uint32_t queue = 50;          // parcels, the one being sent included
+    std::uint32_t queue = 50;          // packets, the one being sent included
     std::uint32_t network_header = 20; // bytes before the message
     Time link_delay = 25'000'000;      // between router and link, each way
     std::uint32_t priority = 1 << 2;   // a bit per category that goes first in the queue
@@ -35,12 +35,12 @@ struct MacParameters {
     bool arp = false;                  // addresses of neighbours are asked for, as in ns-2
 };
 
-// What a station is doing with its transmitter.
+// The state of a station's transmitter.
 enum class DcfState : std::uint8_t { Nothing, AwaitingCts, AwaitingData, AwaitingAck, SendingAck };
 
 enum class PendingResponse : std::uint8_t { None, Cts, Ack };
 
-// What is touched at every signal at every node in range; small, so that many fit into the cache.
+// The state that every signal changes at every node in range; small, so that many fit into the cache.
 struct Receiver {
     static constexpr std::uint32_t silence = UINT32_MAX;
 
@@ -79,10 +79,10 @@ struct Station {
     std::uint32_t long_tries = 0;
     std::uint32_t sequence = 0;
 
-    bool serving = false;      // `data` is the parcel being sent
+    bool serving = false;      // `data` is the packet being sent
     bool rts_pending = false;  // and must be announced first
     Frame data{};
-    Time data_airtime = 0;     // spent on this parcel so far
+    Time data_airtime = 0;     // spent on this packet so far
     Time data_first = -1;      // first on the air
     std::uint16_t attempts = 0;
 
@@ -90,11 +90,11 @@ struct Station {
     NodeId answer_to = 0;
     Time answer_reserve = 0;
 
-    std::uint64_t response_order = 0;  // entries of the agenda that are not stale
+    std::uint64_t response_order = 0;  // queued events that are not stale
     std::uint64_t sifs_order = 0;
 
     std::vector<Packet> queue;  // short; an empty deque would take 600 bytes
-    std::size_t urgent = 0;  // parcels at the head of the queue that go first
+    std::size_t urgent = 0;  // packets at the head of the queue that go first
     std::vector<std::pair<NodeId, std::uint32_t>> last_heard;  // sender, sequence of its last data frame
 };
 

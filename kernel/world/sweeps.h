@@ -20,7 +20,7 @@ struct Sweep {
     }
 };
 
-// A binary heap. It lives apart from the agenda because it is tiny and hot: stations that counted the same
+// A binary heap. It lives apart from the event queue because it is tiny and hot: stations that counted the same
 // slots send at the same moment, and their signals then reach receivers in turns, nanoseconds apart.
 class Sweeps {
 public:

@@ -1,11 +1,29 @@
 #include "world/world.h"
 
+#include "world/frame_sizes.h"
+
 namespace roamcast {
+
+World::World(const RadioParameters& radio, const std::optional<ChannelParameters>& channel, const MacParameters& mac,
+             std::uint64_t seed, RouterHost& owner)
+    : radio_(radio),
+      channel_(channel ? std::optional<Channel>(std::in_place, radio, *channel, seed) : std::nullopt),
+      mac_(mac),
+      sinr_(channel && channel->sinr ? std::optional<SinrModel>(std::in_place, *channel->sinr, *mac.ofdm) : std::nullopt),
+      seed_(seed),
+      owner_(owner),
+      mobility_(seed),
+      spatial_index_(radio_, channel_ ? &*channel_ : nullptr, mobility_),
+      rts_airtime_(airtime(rts_bytes, mac.basic_rate)),
+      cts_airtime_(airtime(answer_bytes, mac.basic_rate)),
+      ack_airtime_(airtime(answer_bytes, mac.basic_rate)),
+      eifs_(mac.sifs + mac.difs + airtime(answer_bytes, mac.ofdm ? mac.basic_rate : 1e6)),
+      range_delay_(SpatialIndex::round_up((channel_ ? channel_->reach() : radio.range) * (ticks_per_second / light)) + 1) {}
 
 void World::start() {
     mobility_.sort_by_position();
     const std::size_t nodes = mobility_.size();
-    ears_.resize(nodes);
+    receivers_.resize(nodes);
     backoffs_.resize(nodes);
     stations_.resize(nodes);
     promiscuous_.resize(nodes, false);
@@ -19,13 +37,13 @@ void World::start() {
     }
 }
 
-void World::post(NodeId node, const Packet& parcel) {
-    hold(parcel);
-    if (mac_.arp && parcel.to != everyone && radio_on(node) && !resolve(node, parcel)) return;
-    descend(node, parcel, mac_.link_delay, false);
+void World::post(NodeId node, const Packet& packet) {
+    retain_packet(packet);
+    if (mac_.arp && packet.to != everyone && radio_on(node) && !resolve(node, packet)) return;
+    descend(node, packet, mac_.link_delay, false);
 }
 
-void World::descend(NodeId node, const Packet& parcel, Time delay, bool unresolved) {
+void World::descend(NodeId node, const Packet& packet, Time delay, bool unresolved) {
     std::uint32_t slot;
     if (free_descents_.empty()) {
         slot = static_cast<std::uint32_t>(descents_.size());
@@ -34,7 +52,7 @@ void World::descend(NodeId node, const Packet& parcel, Time delay, bool unresolv
         slot = free_descents_.back();
         free_descents_.pop_back();
     }
-    descents_[slot] = {node, parcel, agenda_.enter(now_ + delay, EventKind::MessageDown, slot), unresolved};
+    descents_[slot] = {node, packet, events_.enter(now_ + delay, EventKind::MessageDown, slot), unresolved};
 }
 
 void World::arrive_down(std::uint32_t slot) {
@@ -42,19 +60,19 @@ void World::arrive_down(std::uint32_t slot) {
     descents_[slot].node = everyone;
     free_descents_.push_back(slot);
     if (descent.node == everyone) return;
-    if (!descent.unresolved) return enqueue(descent.node, descent.parcel);
-    owner_.link_failed(descent.node, descent.parcel);
-    lose_unresolved(descent.node, descent.parcel);
+    if (!descent.unresolved) return enqueue(descent.node, descent.packet);
+    owner_.link_failed(descent.node, descent.packet);
+    lose_unresolved(descent.node, descent.packet);
 }
 
-void World::hold(const Packet& parcel) {
-    if (parcel.arp != Arp::None) return;
-    if (parcel.message >= holds_.size()) holds_.resize(parcel.message + 1, 0);
-    ++holds_[parcel.message];
+void World::retain_packet(const Packet& packet) {
+    if (packet.arp != Arp::None) return;
+    if (packet.message >= holds_.size()) holds_.resize(packet.message + 1, 0);
+    ++holds_[packet.message];
 }
 
-void World::let_go(const Packet& parcel) {
-    if (parcel.arp == Arp::None && --holds_[parcel.message] == 0) owner_.release(parcel.message);
+void World::release_packet(const Packet& packet) {
+    if (packet.arp == Arp::None && --holds_[packet.message] == 0) owner_.release(packet.message);
 }
 
 void World::handle(const QueuedEvent& entry) {
@@ -83,18 +101,18 @@ void World::handle(const QueuedEvent& entry) {
 }
 
 void World::run_until(Time end) {
-    constexpr std::uint64_t breath = 1 << 14;
+    constexpr std::uint64_t check_every = 1 << 14;
     while (!stopped_) {
-        if (!sweeps_.empty() && sweeps_.first().next < agenda_.next_time()) {
+        if (!sweeps_.empty() && sweeps_.first().next < events_.next_time()) {
             if (sweeps_.first().next > end) break;
             sinr_ ? advance_sweeps<true>(end) : advance_sweeps<false>(end);
         } else {
-            if (agenda_.next_time() > end) break;
-            const QueuedEvent entry = agenda_.take();
+            if (events_.next_time() > end) break;
+            const QueuedEvent entry = events_.take();
             now_ = entry.time;
             handle(entry);
         }
-        if (++counters_.events_processed % breath == 0 && owner_.interrupted()) return;
+        if (++counters_.events_processed % check_every == 0 && owner_.interrupted()) return;
     }
     if (!stopped_ && end > now_) now_ = end;
 }

@@ -19,17 +19,17 @@
 
 namespace roamcast {
 
-// Whoever owns the routers.
+// The owner of the routers.
 class RouterHost {
 public:
     virtual ~RouterHost() = default;
-    virtual void receive(NodeId node, const Packet& parcel, NodeId from, double power) = 0;
-    virtual void overhear(NodeId node, const Packet& parcel, NodeId from, double power) = 0;
-    virtual void link_failed(NodeId node, const Packet& parcel) = 0;
+    virtual void receive(NodeId node, const Packet& packet, NodeId from, double power) = 0;
+    virtual void overhear(NodeId node, const Packet& packet, NodeId from, double power) = 0;
+    virtual void link_failed(NodeId node, const Packet& packet) = 0;
     virtual void timer(std::uint32_t slot, std::uint64_t order) = 0;
-    virtual bool misses(NodeId node, const Packet& parcel) = 0;  // or had it before: is its loss worth a row?
+    virtual bool misses(NodeId node, const Packet& packet) = 0;  // whether it has not handled the packet, so that its loss is recorded
     virtual void release(Handle message) = 0;  // the world holds this message no longer
-    virtual bool interrupted() = 0;            // asked now and then: stop?
+    virtual bool interrupted() = 0;            // polled now and then: whether to stop
 };
 
 // Nodes are addressed by index, here, in packets and in records; `mobility()` translates it to and from the number.
@@ -45,12 +45,12 @@ public:
 
     Time now() const { return now_; }
     void run_until(Time end);
-    void stop() { stopped_ = true; }  // for good: an owner's router has failed
+    void stop() { stopped_ = true; }  // for ever: an owner's router has failed
 
     void set_promiscuous(NodeId node) { promiscuous_[node] = true; }
     void record_losses(bool on) { record_losses_ = on; }
 
-    void post(NodeId node, const Packet& parcel);  // a message on its way down to the link
+    void post(NodeId node, const Packet& packet);  // a message on its way down to the link
 
     // Take back what waits for a neighbour, in order, but not what the link is busy with.
     void withdraw(NodeId node, NodeId neighbour, const std::function<void(Handle)>& hand_back);
@@ -61,19 +61,19 @@ public:
     bool radio_on(NodeId node) const { return on_since_[node] != never; }
 
     std::uint64_t set_timer(Time delay, std::uint32_t slot) {
-        return agenda_.enter(now_ + delay, EventKind::Timer, slot);
+        return events_.enter(now_ + delay, EventKind::Timer, slot);
     }
 
     const Counters& counters() const { return counters_; }
     Records& records() { return records_; }
     std::size_t size() const { return stations_.size(); }
-    SpatialIndex& surroundings() { return surroundings_; }
+    SpatialIndex& spatial_index() { return spatial_index_; }
     const Radio& radio() const { return radio_; }
     bool is_lora() const { return mac_.lora.has_value(); }
     bool by_sinr() const { return sinr_.has_value(); }  // frames may be lost to bit errors
 
 private:
-    static constexpr std::uint32_t gone = 1U << 31;  // marks a receiver that was switched off before the parcel rose
+    static constexpr std::uint32_t gone = 1U << 31;  // marks a receiver that was switched off before the packet rose
 
     struct Contender {
         Time due;
@@ -86,7 +86,7 @@ private:
         Frame frame;
         Time start = 0;
         std::vector<Reception> receivers;
-        std::vector<std::uint32_t> heard_by;  // indices of receivers that its parcel rises at; `gone`: or would have
+        std::vector<std::uint32_t> heard_by;  // indices of receivers that its packet rises at; `gone`: or would have
         std::size_t near = 0;       // receivers from here on cannot decode it
         std::size_t decodable = 0;  // by so many
         std::size_t arrived = 0;
@@ -98,8 +98,8 @@ private:
         std::vector<std::uint32_t> waiters;
         std::size_t waiting = 0;
         std::size_t waited = 0;  // how many of them the sweep has passed
-        // Stations whose backoff counts since this frame ended. They wait on one entry of the agenda
-        // together: whoever is first will mostly silence the others before they are due.
+        // Stations whose backoff counts since this frame ended. They wait on one queued event
+        // together: the first mostly silences the others before they are due.
         std::vector<Contender> contenders;
 
         std::size_t next_end();
@@ -120,8 +120,8 @@ private:
     void signal_ends(std::uint32_t flight_id, FrameOnAir& flight, std::size_t index);
     bool hears(NodeId node);
     void await_end(NodeId node);
-    void settle(const FrameOnAir& flight, const Reception& reception, ReceptionOutcome fate);
-    void record_loss(const FrameOnAir& flight, NodeId node, ReceptionOutcome fate);
+    void record_outcome(const FrameOnAir& flight, const Reception& reception, ReceptionOutcome outcome);
+    void record_loss(const FrameOnAir& flight, NodeId node, ReceptionOutcome outcome);
     void await_contest(std::uint32_t flight);
     void contest_over(std::uint32_t flight);
     void land_if_done(std::uint32_t flight);
@@ -129,16 +129,16 @@ private:
     // Reception by SINR (sinr.cpp).
     void signal_arrives_sinr(std::uint32_t flight_id, FrameOnAir& flight, std::size_t index);
     void signal_ends_sinr(std::uint32_t flight_id, FrameOnAir& flight, std::size_t index);
-    ReceptionOutcome judge(const FrameOnAir& flight, NodeId node, const SinrReceiver& receiver);
+    ReceptionOutcome judge(const FrameOnAir& flight, NodeId node, const SinrReceiver& sinr);
 
     // The 802.11 rules (dcf.cpp).
-    void enqueue(NodeId node, const Packet& parcel);
-    std::uint32_t network_bytes(const Packet& parcel) const;
-    void serve(NodeId node, const Packet& parcel);
+    void enqueue(NodeId node, const Packet& packet);
+    std::uint32_t network_bytes(const Packet& packet) const;
+    void serve(NodeId node, const Packet& packet);
     void serve_next(NodeId node);
-    void finish_parcel(NodeId node, bool failed);
+    void finish_packet(NodeId node, bool failed);
     void start_backoff(NodeId node);
-    void heed_medium(NodeId node);
+    void follow_medium(NodeId node);
     void count_on(NodeId node);
     void stop_counting(NodeId node);
     Time slots_counted(Time counting_at, Time counted) const;
@@ -168,10 +168,10 @@ private:
     bool held_by_duty_cycle(NodeId node) const;
 
     // Address resolution (arp.cpp).
-    bool resolve(NodeId node, const Packet& parcel);
-    void arp_heard(NodeId node, NodeId from, const Packet& parcel);
+    bool resolve(NodeId node, const Packet& packet);
+    void arp_heard(NodeId node, NodeId from, const Packet& packet);
     static Packet arp_frame(Arp arp, NodeId to, NodeId asked);
-    void lose_unresolved(NodeId node, const Packet& parcel);
+    void lose_unresolved(NodeId node, const Packet& packet);
 
     // Radios that are switched (switching.cpp).
     void cut_short(NodeId node);
@@ -179,15 +179,15 @@ private:
     std::vector<Packet> take_all(NodeId node);
     std::vector<Packet> take_descents(NodeId node, NodeId to);
     void take_held(NodeId node, NodeId neighbour, std::vector<Packet>& taken);
-    void lose_unsent(NodeId node, const Packet& parcel);
-    void lose_to_full_queue(NodeId node, const Packet& parcel);
-    void record_unsent(NodeId node, const Packet& parcel, Loss loss);
+    void lose_unsent(NodeId node, const Packet& packet);
+    void lose_to_full_queue(NodeId node, const Packet& packet);
+    void record_unsent(NodeId node, const Packet& packet, Loss loss);
 
     void handle(const QueuedEvent& entry);
-    void descend(NodeId node, const Packet& parcel, Time delay, bool unresolved);
+    void descend(NodeId node, const Packet& packet, Time delay, bool unresolved);
     void arrive_down(std::uint32_t slot);
-    void hold(const Packet& parcel);
-    void let_go(const Packet& parcel);
+    void retain_packet(const Packet& packet);
+    void release_packet(const Packet& packet);
 
     Radio radio_;
     std::optional<Channel> channel_;
@@ -196,12 +196,12 @@ private:
     std::uint64_t seed_;
     RouterHost& owner_;
     Mobility mobility_;
-    SpatialIndex surroundings_;
-    EventQueue agenda_;
+    SpatialIndex spatial_index_;
+    EventQueue events_;
     Sweeps sweeps_;
     Time now_ = 0;
 
-    std::vector<Receiver> ears_;
+    std::vector<Receiver> receivers_;
     std::vector<Backoff> backoffs_;
     std::vector<Station> stations_;
     std::vector<char> promiscuous_;
@@ -214,9 +214,9 @@ private:
     std::vector<NodeId> due_;  // scratch of contest_over()
     struct QueuedToLink {
         NodeId node;  // `everyone`: it was taken back
-        Packet parcel;
+        Packet packet;
         std::uint64_t order;
-        bool unresolved;  // it will not be sent: nobody told the neighbour's address
+        bool unresolved;  // it will not be sent: the neighbour's address is unknown
     };
     std::vector<Addresses> addresses_;  // by node, where addresses are asked for
     std::vector<QueuedToLink> descents_;  // messages between router and link

@@ -37,14 +37,14 @@ def record(history, *, count):
     """Take down publications, and deliveries of those, at a second each."""
     recorder = Recorder(count_expectations=count)
     published = []
-    for time, (what, *told) in enumerate(history):
+    for time, (what, *rest) in enumerate(history):
         if what == "publish":
-            publisher, wanting = told
+            publisher, wanting = rest
             published.append(Publication(publisher, len(published) + 1, NEWS, 9))
             recorder.publication(float(time), published[-1])
             recorder.expectations(published[-1].id, np.array(sorted(wanting), np.int32))
         elif what == "deliver" and published:
-            recorder.delivery(published[told[0] % len(published)].id, told[1], float(time))
+            recorder.delivery(published[rest[0] % len(published)].id, rest[1], float(time))
         elif what == "settle":
             recorder.flush()
     return recorder.facts(RUN)

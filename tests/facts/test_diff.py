@@ -65,8 +65,8 @@ def test_the_table_that_parts_first_in_time_is_told_first(facts):
     other = replaced(other, "deliveries", edited(facts["deliveries"], "node", 4, 3))  # at 22 s
     other = replaced(other, "expectations", edited(facts["expectations"], "node", 0, 3))  # has no time
     other = replaced(other, "transmissions", edited(facts["transmissions"], "time", 1, 11.5))
-    told = [parting.table for parting in compare(facts, other).tables]
-    assert told == ["transmissions", "drops", "deliveries", "expectations"]
+    differing = [parting.table for parting in compare(facts, other).tables]
+    assert differing == ["transmissions", "drops", "deliveries", "expectations"]
 
 
 def test_not_a_number_equals_itself(facts):

@@ -30,11 +30,11 @@ def test_drops_of_several_sources_come_in_order_of_time_with_their_words(facts):
 
 
 def test_words_are_kept_once_and_only_if_they_occur():
-    """A word kept twice would leave bytes of chance in the file."""
-    words = CodedColumn(np.array([4, 1, 1, 5]), ["never", "lost", "", "", "late", "lost"])
+    """A string kept twice would leave bytes of chance in the file."""
+    column = CodedColumn(np.array([4, 1, 1, 5]), ["never", "lost", "", "", "late", "lost"])
     plain = {"time": np.arange(4.0), "node": np.zeros(4), "peer": np.zeros(4), "publication": np.zeros(4)}
     recorder = Recorder()
-    recorder.drops(**plain, category=words, kind=words, cause=words)
+    recorder.drops(**plain, category=column, kind=column, cause=column)
     for name in ("category", "kind", "cause"):
         column = recorder.facts(RUN)["drops"][name].combine_chunks()
         assert column.dictionary.to_pylist() == ["lost", "late"]
@@ -42,8 +42,8 @@ def test_words_are_kept_once_and_only_if_they_occur():
 
 
 def test_requests_come_in_the_order_in_which_they_were_made(facts):
-    told = facts["requests"].select(["request", "time", "outcome", "publication", "fresh"]).to_pylist()
-    assert [(r["request"], r["time"], r["outcome"], r["publication"], r["fresh"]) for r in told] == [
+    rows = facts["requests"].select(["request", "time", "outcome", "publication", "fresh"]).to_pylist()
+    assert [(r["request"], r["time"], r["outcome"], r["publication"], r["fresh"]) for r in rows] == [
         (1 << 32 | 1, 9.0, "expired", -1, False),
         (3 << 32 | 1, 20.0, "satisfied", 4, True),
         (3 << 32 | 2, 40.0, "open", -1, False),

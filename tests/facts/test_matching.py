@@ -15,7 +15,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 @pytest.mark.parametrize("name", ["cbr", "dsdv-unicast", "flooding"])  # one of each scenario
 def test_who_expects_an_event_is_who_wanted_it_at_that_moment(name):
-    """The oracle's word, found again from the facts alone."""
+    """The oracle's audiences, computed again from the facts alone."""
     facts = Facts.read(GOLDEN / name)
     matcher = Matcher(facts.run)
     changes = [("interest", row) for row in facts["interests"].to_pylist()]
@@ -31,9 +31,9 @@ def test_who_expects_an_event_is_who_wanted_it_at_that_moment(name):
         for (node, wanted), times in wanting.items():
             if times and node != row["publisher"] and matcher.matches(wanted, row["event"]):
                 expected.add((row["publication"], node))
-    told = {(row["publication"], row["node"]) for row in facts["expectations"].to_pylist()}
-    assert told == expected
-    assert len(told) > 100
+    recorded = {(row["publication"], row["node"]) for row in facts["expectations"].to_pylist()}
+    assert recorded == expected
+    assert len(recorded) > 100
 
 
 def test_facts_without_event_types_or_with_nonsense_say_so():

@@ -27,12 +27,12 @@ def test_a_small_run_by_hand(facts):
 
 
 def test_the_json_object_has_the_promised_keys_and_no_nan():
-    told = json.loads(measure(Recorder().facts(RUN)).to_json())
+    found = json.loads(measure(Recorder().facts(RUN)).to_json())
     promised = (
         "scenario protocol seed nodes sim_seconds delivery_rate delay_mean delay_p50 delay_p95 publications "
         "expected delivered false_deliveries duplicate_deliveries messages frames cpu_seconds "
         "events_processed"
     )
-    assert set(promised.split()) <= told.keys()
-    assert told["delivery_rate"] is None
-    assert told["messages"] == {"event": 0, "subscription": 0, "routing": 0, "control": 0, "total": 0}
+    assert set(promised.split()) <= found.keys()
+    assert found["delivery_rate"] is None
+    assert found["messages"] == {"event": 0, "subscription": 0, "routing": 0, "control": 0, "total": 0}

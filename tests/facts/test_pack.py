@@ -17,7 +17,7 @@ SHORT += ["workload.subscribe.walkers.count=8"]
 
 def test_a_short_run_is_packed_and_is_the_same_run(tmp_path):
     scenario = load(SHOPPING, SHORT)
-    told = simulate(scenario, "cbr", 3, folder=tmp_path / "packed", packed=True)
+    packed_facts = simulate(scenario, "cbr", 3, folder=tmp_path / "packed", packed=True)
     simulate(scenario, "cbr", 3, folder=tmp_path / "files")
     assert [file.name for file in (tmp_path / "packed").iterdir()] == [PACK]
     file = tmp_path / "packed" / PACK
@@ -29,13 +29,13 @@ def test_a_short_run_is_packed_and_is_the_same_run(tmp_path):
     for name in filled:
         assert tables[name].equals(kept[name]), name
     assert count_rows(file) == sum(len(kept[name]) for name in TABLES)
-    assert told.digest() == kept.digest()
+    assert packed_facts.digest() == kept.digest()
 
 
 def test_a_longer_run_has_its_files_all_the_same(tmp_path):
     scenario = load(SHOPPING, ["duration=120 s", "warmup=0 s"])
-    told = simulate(scenario, "flooding", 3, folder=tmp_path / "asked", packed=True)
-    assert sum(len(told[name]) for name in TABLES) > MOST_ROWS
+    packed_facts = simulate(scenario, "flooding", 3, folder=tmp_path / "asked", packed=True)
+    assert sum(len(packed_facts[name]) for name in TABLES) > MOST_ROWS
     simulate(scenario, "flooding", 3, folder=tmp_path / "files")
     files = {file.name: file.read_bytes() for file in (tmp_path / "files").iterdir()}
     assert {file.name: file.read_bytes() for file in (tmp_path / "asked").iterdir()} == files

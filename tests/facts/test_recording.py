@@ -71,8 +71,8 @@ def test_what_is_held_is_counted_and_settled_once():
     assert r.pending_rows == 0
     r.flush()
     facts = r.facts(RUN)
-    told = {name: len(facts[name]) for name in TABLES if len(facts[name])}
-    assert told == {"publications": 1, "expectations": 2, "tables": 1, "interests": 1, "drops": 1}
+    recorded = {name: len(facts[name]) for name in TABLES if len(facts[name])}
+    assert recorded == {"publications": 1, "expectations": 2, "tables": 1, "interests": 1, "drops": 1}
 
 
 def test_drops_of_one_moment_stay_in_the_order_of_their_sources():

@@ -27,10 +27,10 @@ from tests.golden.runs import HERE, RUNS
 from .conftest import RUN
 
 
-def rows_of(words, times):
-    """States told at `times`, the dictionary in the order in which words came up."""
-    column = pa.array(words, pa.string()).dictionary_encode().cast(TABLES["states"].field("name").type)
-    numbers = [pa.array(times, pa.float64()), pa.array([0] * len(words), pa.int32())]
+def rows_of(strings, times):
+    """States output at `times`, the dictionary in the order in which strings came up."""
+    column = pa.array(strings, pa.string()).dictionary_encode().cast(TABLES["states"].field("name").type)
+    numbers = [pa.array(times, pa.float64()), pa.array([0] * len(strings), pa.int32())]
     value = pa.array(times, pa.float64())
     return pa.Table.from_arrays([*numbers, column, value], schema=TABLES["states"])
 
@@ -42,14 +42,14 @@ def rows_of(words, times):
     st.integers(1, 12),
 )
 def test_the_bytes_depend_on_the_rows_and_not_on_the_pieces_they_came_in(
-    tmp_path_factory, words, cuts, group
+    tmp_path_factory, strings, cuts, group
 ):
-    whole = rows_of(words, np.arange(len(words), dtype=float))
-    ends = [0, *sorted(min(cut, len(words)) for cut in cuts), len(words)]
+    whole = rows_of(strings, np.arange(len(strings), dtype=float))
+    ends = [0, *sorted(min(cut, len(strings)) for cut in cuts), len(strings)]
     written = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(writer, "ROW_GROUP", group)
-        for pieces in ([whole], [rows_of(words[a:b], np.arange(a, b)) for a, b in pairwise(ends)]):
+        for pieces in ([whole], [rows_of(strings[a:b], np.arange(a, b)) for a, b in pairwise(ends)]):
             file = tmp_path_factory.mktemp("facts") / "states.parquet"
             table = TableWriter(file, TABLES["states"])
             for piece in pieces:
@@ -57,12 +57,12 @@ def test_the_bytes_depend_on_the_rows_and_not_on_the_pieces_they_came_in(
             table.close()
             written.append(file.read_bytes())
     assert written[0] == written[1]
-    assert pq.read_metadata(file).num_row_groups == max(1, -(-len(words) // group))
-    assert read_table(file, TABLES["states"])["name"].cast(pa.string()).to_pylist() == words
+    assert pq.read_metadata(file).num_row_groups == max(1, -(-len(strings) // group))
+    assert read_table(file, TABLES["states"])["name"].cast(pa.string()).to_pylist() == strings
 
 
 def test_words_of_pieces_that_coded_them_otherwise_are_coded_anew():
-    pieces = [pa.array(words).dictionary_encode() for words in (["b", "a", "b"], ["c", "a"])]
+    pieces = [pa.array(strings).dictionary_encode() for strings in (["b", "a", "b"], ["c", "a"])]
     column = encode_dictionary(
         pa.chunked_array([piece.cast(TABLES["states"].field("name").type) for piece in pieces])
     )
@@ -87,10 +87,10 @@ def test_a_run_written_in_many_pieces_is_the_run_kept_in_memory(name, tmp_path, 
     assert streamed.digest() == kept.digest()
     assert evaluate(metric_input(streamed)) == evaluate(metric_input(kept))
     for file in (tmp_path / "kept").iterdir():
-        told = [(tmp_path / folder / file.name).read_bytes() for folder in ("kept", "streamed")]
+        output = [(tmp_path / folder / file.name).read_bytes() for folder in ("kept", "streamed")]
         if file.suffix == ".json":
-            told = [json.loads(text) | {"events_processed": 0} for text in told]
-        assert told[0] == told[1], file.name
+            output = [json.loads(text) | {"events_processed": 0} for text in output]
+        assert output[0] == output[1], file.name
     assert max(pq.read_metadata(f).num_row_groups for f in (tmp_path / "kept").glob("*.parquet")) > 1
     assert not list((tmp_path / "streamed").glob(".*"))
 
@@ -142,8 +142,8 @@ def test_memory_does_not_grow_with_the_length_of_a_run(tmp_path):
     peaks = {}
     for seconds in (200, 1000):
         command = [sys.executable, "-c", LONG, str(crowd), str(tmp_path / "facts"), str(seconds)]
-        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        peaks[seconds] = int(told) / 1024
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        peaks[seconds] = int(output) / 1024
     assert pq.read_metadata(tmp_path / "facts" / "transmissions.parquet").num_rows > 600_000
     assert peaks[1000] < peaks[200] + 60, peaks
 

@@ -206,10 +206,10 @@ def test_a_discarded_frame_never_costs_less_than_nothing(size, discarded):
     assert METRICS["energy"].compute(of) == pytest.approx((addressed + 2 * discarded) / 1e6)
 
 
-def belonging(*told):
-    columns = zip(*told, strict=True)
+def belonging(*rows):
+    columns = zip(*rows, strict=True)
     names = ("time", "node", "value")
-    return {"states": dict(zip(names, map(list, columns), strict=True)) | {"name": ["community"] * len(told)}}
+    return {"states": dict(zip(names, map(list, columns), strict=True)) | {"name": ["community"] * len(rows)}}
 
 
 def test_communities_count_for_as_long_as_they_last_from_the_end_of_the_warm_up_on():

@@ -57,9 +57,9 @@ def test_requests_and_tables_are_told_where_there_are_any():
     asked = msgspec.structs.replace(
         PLAIN, delivery_rate=None, requests=5, satisfied_rate=0.4, table_entries=1234.56, table_bytes=7.0
     )
-    told = lines(asked)
-    assert told[0][0] == ("delivered", "nothing expected")
-    assert told[2] == [
+    shown = lines(asked)
+    assert shown[0][0] == ("delivered", "nothing expected")
+    assert shown[2] == [
         ("requests", "5"),
         ("satisfied", "40.0 %"),
         ("of these fresh", "-"),
@@ -69,6 +69,6 @@ def test_requests_and_tables_are_told_where_there_are_any():
 
 
 def test_tables_are_told_where_both_their_numbers_are_known():
-    for entries, size, told in ((2.0, 7.0, True), (2.0, None, False), (None, 7.0, False)):
+    for entries, size, shown in ((2.0, 7.0, True), (2.0, None, False), (None, 7.0, False)):
         metrics = msgspec.structs.replace(PLAIN, table_entries=entries, table_bytes=size)
-        assert any("tables" in name for section in lines(metrics) for name, _ in section) is told
+        assert any("tables" in name for section in lines(metrics) for name, _ in section) is shown

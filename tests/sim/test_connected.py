@@ -74,17 +74,17 @@ def test_what_is_never_connected_is_said(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("overrides", "told"),
+    ("overrides", "message"),
     [
         (["connected.to=shops", "connected.longest=20 s"], "did you mean 'shop'?"),
         (["connected.to=shop"], "connected.longest: is missing"),
         (["connected.to=shop", "connected.longest=20"], "has no unit"),
     ],
 )
-def test_mistakes_are_told(overrides, told):
+def test_mistakes_are_reported(overrides, message):
     with pytest.raises(UserError) as caught:
         shopping(*overrides)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_steady_walker_always_walks_as_fast_as_it_may():

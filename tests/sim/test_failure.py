@@ -74,9 +74,11 @@ def test_an_error_over_a_message_names_all_of_it(named):
         simulate(WORLD, named(Late), 1)
     error = caught.value
     assert error.protocol == "test" and error.node in (0, 1, 2) and 2.0 < error.time < 3.0
-    told = str(error)
-    assert f"test failed on node {error.node} at 2." in told
-    assert "over Flood" in told and "ZeroDivisionError: integer" in told and "(test_failure.py:" in told
+    message = str(error)
+    assert f"test failed on node {error.node} at 2." in message
+    assert (
+        "over Flood" in message and "ZeroDivisionError: integer" in message and "(test_failure.py:" in message
+    )
     assert "Traceback" in error.traceback and "_look" in error.traceback
     assert isinstance(error.__cause__, ZeroDivisionError)
 
@@ -151,7 +153,7 @@ def test_a_wrong_value_of_receive_names_node_time_and_value(named, monkeypatch, 
 
 
 @pytest.mark.parametrize(
-    ("router", "told"),
+    ("router", "message"),
     [
         (Inventing, r"it delivered publication \d+ of node \d, which nobody has published"),
         (Meddling, r"it used the host of node \d"),
@@ -159,8 +161,8 @@ def test_a_wrong_value_of_receive_names_node_time_and_value(named, monkeypatch, 
         (Quitting, r"over Flood\(.*SystemExit: 0 \(test_failure.py:"),
     ],
 )
-def test_a_broken_contract_names_protocol_node_and_time(named, router, told):
-    with pytest.raises(RouterFailed, match=rf"test failed on node \d at 2\.\d+ s.*{told}") as caught:
+def test_a_broken_contract_names_protocol_node_and_time(named, router, message):
+    with pytest.raises(RouterFailed, match=rf"test failed on node \d at 2\.\d+ s.*{message}") as caught:
         simulate(WORLD, named(router), 1)
     assert caught.value.node in (0, 1, 2)
 

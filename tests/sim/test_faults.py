@@ -1,4 +1,4 @@
-"""What befalls nodes of the simulated world, and what the facts say of it."""
+"""Faults of nodes in the simulated world, and their facts."""
 
 from collections import defaultdict
 from math import inf
@@ -45,7 +45,7 @@ def crash(node, start, down=None, **more):
     return {"x": {"nodes": [node], "crash": outage}}
 
 
-def told(facts):
+def states_of(facts):
     states = rows(facts, "states", "time", "name", "value")
     return [(round(time, 6), name, value) for time, name, value in states]
 
@@ -63,7 +63,7 @@ def test_a_crashed_publisher_is_silent_and_counts_from_one_in_its_next_incarnati
     sequences = [id & 0xFFFFFFFF for id, _ in published]
     assert sequences == [*range(1, 11), *(1 << 24 | n for n in range(1, 46))]
     assert rows(facts, "deliveries", "publication") == [(id,) for id, _ in published]
-    assert told(facts) == [(10, "up", 0), (15, "up", 1), (15, "incarnation", 1)]
+    assert states_of(facts) == [(10, "up", 0), (15, "up", 1), (15, "incarnation", 1)]
 
 
 def test_a_crashed_subscriber_wants_nothing_until_it_returns():
@@ -86,7 +86,7 @@ def test_a_relay_whose_radio_is_off_hears_nothing_and_what_it_would_send_is_told
         (10.5 + n, SHOP) for n in range(5)
     ]
     assert facts.run.frames["unsent"] == 5
-    assert told(facts) == [(10, "radio", 0), (15, "radio", 1)]
+    assert states_of(facts) == [(10, "radio", 0), (15, "radio", 1)]
 
 
 def test_who_arrives_late_and_who_leaves_are_there_only_in_between():
@@ -94,7 +94,7 @@ def test_who_arrives_late_and_who_leaves_are_there_only_in_between():
     times = [time for (time,) in rows(facts, "deliveries", "time")]
     assert len(times) == 20
     assert 20 < min(times) < max(times) < 40
-    assert told(facts) == [(0, "up", 0), (20, "up", 1), (40, "up", 0)]
+    assert states_of(facts) == [(0, "up", 0), (20, "up", 1), (40, "up", 0)]
 
 
 def test_a_sleeper_goes_on_where_it_stopped():
@@ -102,7 +102,7 @@ def test_a_sleeper_goes_on_where_it_stopped():
     assert len(facts["interests"]) == 1  # it wants it all the time
     assert len(facts["expectations"]) == 60
     assert len(facts["deliveries"]) == 55
-    assert told(facts) == [(10, "up", 0), (15, "up", 1)]
+    assert states_of(facts) == [(10, "up", 0), (15, "up", 1)]
     silent = play(crash(SHOP, 10, 5, memory="kept"))
     assert [id & 0xFFFFFFFF for (id,) in rows(silent, "publications", "publication")] == list(range(1, 56))
 
@@ -114,7 +114,7 @@ def test_outages_that_overlap_are_one_and_a_radio_stays_off_through_a_crash():
         "c": {"nodes": [RELAY], "radio": {"at": [5], "down": 25}},
     }
     facts = play(faults)
-    assert told(facts) == [
+    assert states_of(facts) == [
         *((5, "radio", 0), (10, "up", 0)),
         *((25, "up", 1), (25, "incarnation", 1), (30, "radio", 1)),
     ]
@@ -138,7 +138,7 @@ def test_a_node_with_a_crash_and_a_sleep_that_overlap_starts_when_both_are_over(
         "b": {"nodes": [RELAY], "crash": {"at": [sleep[0]], "down": sleep[1], "memory": "kept"}},
     }
     facts = play(faults)
-    assert told(facts) == expected
+    assert states_of(facts) == expected
     times = [time for (time,) in rows(facts, "deliveries", "time")]
     assert [time for time in times if expected[0][0] < time < expected[1][0]] == []
     assert len(times) == 60 - (expected[1][0] - expected[0][0])
@@ -231,7 +231,7 @@ def test_laws_of_a_rough_world(protocol, seed):
         (wanting[node].add if begins else wanting[node].remove)(wanted)
     assert not wanting[6]  # it has left
     frames = facts.run.frames
-    fates = ("received", "collided", "captured", "weak", "deaf", "radio_off")
-    assert sum(frames[fate] for fate in fates) == frames["sensed"]
+    outcomes = ("received", "collided", "captured", "weak", "deaf", "radio_off")
+    assert sum(frames[outcome] for outcome in outcomes) == frames["sensed"]
     assert frames["radio_off"] > 10
     assert rough(seed, protocol).digest() == facts.digest()

@@ -24,9 +24,9 @@ def test_distance_is_the_inverse_of_the_propagation(distance, propagation):
     ((_, _, power),) = world.receivers(0)
     if propagation == "two-ray":
         assert power == pytest.approx(received_power(distance), rel=1e-9)
-    told = _kernel.Host(world, 1).distance(power)
+    estimate = _kernel.Host(world, 1).distance(power)
     wave = 3e8 / RADIO["frequency"]
-    assert told == pytest.approx(max(distance, wave / (4 * math.pi)), rel=1e-6, abs=1e-6)
+    assert estimate == pytest.approx(max(distance, wave / (4 * math.pi)), rel=1e-6, abs=1e-6)
 
 
 def test_no_distance_is_told_of_an_unknown_signal_and_none_beyond_the_range():

@@ -58,10 +58,10 @@ def sent_by(world):
 
 def check_against_twin(world, listeners, position, nodes):
     expected = outcomes(sent_by(world), position, nodes)
-    fates = Counter(o.fate for o in expected)
+    counts = Counter(o.outcome for o in expected)
     counters = world.counters()
     assert {f: counters[f] for f in ("received", "collided", "captured", "weak", "deaf")} == {
-        f: fates[f] for f in ("received", "collided", "captured", "weak", "deaf")
+        f: counts[f] for f in ("received", "collided", "captured", "weak", "deaf")
     }
     # Every frame is accounted for at every node in range, once.
     assert counters["sensed"] == len(expected)
@@ -70,7 +70,7 @@ def check_against_twin(world, listeners, position, nodes):
     should = sorted(
         (o.sender, o.node, (o.arrives + airtime[o.sent_at] + 25_000_000) * 1e-12, o.power)
         for o in expected
-        if o.fate == "received"
+        if o.outcome == "received"
     )
     assert [h[:2] for h in heard] == [s[:2] for s in should]
     for one, other in zip(heard, should, strict=True):

@@ -33,7 +33,7 @@ class Mixed(Message, number=203, role=Role.EVENT):
 
 
 class Chatter(Router):
-    """Repeats nothing; whoever hears an event first answers in three ways."""
+    """Repeats nothing; a node that receives an event for the first time answers in three ways."""
 
     messages = (Told, Reply, Letter, Mixed)
     heard: list

@@ -17,21 +17,21 @@ FILTERS = [
     )
 ]
 node = st.integers(0, 4)
-wish = st.tuples(st.booleans(), node, st.sampled_from(FILTERS))
+interest = st.tuples(st.booleans(), node, st.sampled_from(FILTERS))
 
 
-@given(st.lists(wish, max_size=30), st.integers(0, 5), st.sampled_from(["fire", "flood"]), node)
+@given(st.lists(interest, max_size=30), st.integers(0, 5), st.sampled_from(["fire", "flood"]), node)
 def test_the_oracle_equals_asking_everyone(history, level, cause, publisher):
     oracle = Oracle()
-    wishes = []
+    interests = []
     event = ALERT(level=level, cause=cause)
     for begins, who, wanted in history:
         if begins:
             oracle.add(who, wanted)
-            wishes.append((who, wanted))
-        elif (who, wanted) in wishes:
+            interests.append((who, wanted))
+        elif (who, wanted) in interests:
             oracle.remove(who, wanted)
-            wishes.remove((who, wanted))
-        asked = {who for who, wanted in wishes if wanted.matches(event)}
+            interests.remove((who, wanted))
+        asked = {who for who, wanted in interests if wanted.matches(event)}
         assert oracle.audience(event).tolist() == sorted(asked)
         assert oracle.expected(event, publisher) == sorted(asked - {publisher})

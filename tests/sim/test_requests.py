@@ -85,9 +85,11 @@ def test_conservation_of_requests(protocol, faults, monkeypatch):
         assert id >> 32 == node
         assert not during(down, node, time)
         outcomes[outcome] += 1
-        wish = Filter.parse(wanted, scenario.content.types)
+        wanted_filter = Filter.parse(wanted, scenario.content.types)
         crash = min((start for start, _ in down[node] if start >= time), default=inf)
-        answers = [(t, p) for t, n, p in deliveries if n == node and t >= time and wish.matches(items[p])]
+        answers = [
+            (t, p) for t, n, p in deliveries if n == node and t >= time and wanted_filter.matches(items[p])
+        ]
         ends = [*answers, (time + 6, "expired"), (crash, "abandoned"), (60, "open")]
         when, what = min(ends, key=lambda end: end[0])
         if isinstance(what, str):
@@ -148,18 +150,20 @@ def test_a_cached_copy_satisfies_at_once_and_is_told_as_such(monkeypatch):
 
 
 def test_what_is_asked_for_follows_the_seed_the_skew_and_the_place():
-    def wishes(seed=1, **request):
+    def requested(seed=1, **request):
         here = Position(0, 0)
         chosen = requesters(market(**request), seed)
         return [[str(asking.filter_at(n, here)) for n in range(200)] for asking in chosen]
 
-    assert wishes() == wishes() != wishes(seed=2)
-    even, skewed = (Counter(wish for own in wishes(skew=skew) for wish in own) for skew in (0.0, 2.0))
+    assert requested() == requested() != requested(seed=2)
+    even, skewed = (
+        Counter(wanted_filter for own in requested(skew=skew) for wanted_filter in own) for skew in (0.0, 2.0)
+    )
     first, _, last = map(str, requesters(market(), 1)[0].listed)
     assert 0.28 < even[first] / even.total() < 0.39
     assert skewed[first] / skewed.total() == pytest.approx(36 / 49, abs=0.05)
     assert skewed[last] / skewed.total() == pytest.approx(4 / 49, abs=0.03)
-    assert {len(set(own)) for own in wishes(choose=2)} == {2}
+    assert {len(set(own)) for own in requested(choose=2)} == {2}
 
 
 def test_a_request_before_the_quiet_can_still_be_answered_by_what_is_published_in_it():

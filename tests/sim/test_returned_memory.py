@@ -46,8 +46,8 @@ def test_a_large_run_returns_the_memory_of_its_nodes(tmp_path):
     def held(large):
         """Return the share of a run's peak memory that is held after it, and the peak per node [B]."""
         command = [sys.executable, "-c", CHILD, str(tmp_path), str(large)]
-        told = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-        peak, after = json.loads(told)
+        output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+        peak, after = json.loads(output)
         return after / peak, peak / NODES
 
     share, each = held(NODES)

@@ -57,23 +57,23 @@ def test_switched_radios_hear_what_the_twin_hears(points, talk, switching, seed)
         Sent(round(t * 1e12), AIRTIME, int(n)) for t, n in zip(rows["time"], rows["node"], strict=True)
     )
     expected = outcomes(sent, lambda node, _: points[node], nodes, off=off)
-    fates = Counter(o.fate for o in expected)
+    counts = Counter(o.outcome for o in expected)
     counters = world.counters()
-    for fate in ("received", "collided", "captured", "weak", "deaf", "radio_off"):
-        assert counters[fate] == fates[fate], fate
+    for outcome in ("received", "collided", "captured", "weak", "deaf", "radio_off"):
+        assert counters[outcome] == counts[outcome], outcome
     assert counters["sensed"] == len(expected)
     # Nothing disappears: what was broadcast was on the air, or is told as unsent; both if it was cut.
     cut = sum(rows["failed"].tolist())
     assert len(talk) == len(sent) - cut + counters["unsent"]
     # What was understood reached the router, unless its radio was switched off on the last few microseconds.
     heard = Counter((h[1], node) for node, listener in enumerate(listeners) for h in listener.heard)
-    understood = Counter((o.sender, o.node) for o in expected if o.fate == "received")
+    understood = Counter((o.sender, o.node) for o in expected if o.outcome == "received")
     assert all(heard[pair] <= understood[pair] for pair in heard)
     swallowed = sum(understood.values()) - sum(heard.values())
     last_steps = [
         o
         for o in expected
-        if o.fate == "received"
+        if o.outcome == "received"
         and any(0 <= q.start - (o.arrives + AIRTIME) <= 25_000_000 for q in off if q.node == o.node)
     ]
     assert swallowed == len(last_steps)

@@ -1,4 +1,4 @@
-"""Unicast over the DCF: acknowledged, retried, announced by RTS, and given up with a word to the router."""
+"""Unicast over the DCF: acknowledged, retried, announced by RTS, and given up, with a call of the router."""
 
 from itertools import pairwise
 

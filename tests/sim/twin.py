@@ -54,7 +54,7 @@ class Outcome(NamedTuple):
     sender: int
     sent_at: int
     node: int
-    fate: str
+    outcome: str
     power: float
     arrives: int
 
@@ -101,13 +101,13 @@ def outcomes(sent, position, nodes, capture=10.0, off=()):
     def overlaps_own(node, start, end):
         return any(who == node and begins < end and start < ends for who, begins, ends in own)
 
-    def settle(number, node, fate):
+    def record(number, node, outcome):
         assert (number, node) not in results
         began = sent[number].start
         switched = any(o.node == node and o.start <= now and began < o.end for o in off)
-        if (fate == "deaf" and switched) or (fate == "received" and number in cut):
-            fate = "radio_off"
-        results[number, node] = fate
+        if (outcome == "deaf" and switched) or (outcome == "received" and number in cut):
+            outcome = "radio_off"
+        results[number, node] = outcome
 
     for now, begins, number, node, distance in sorted(steps):
         power = received_power(distance)
@@ -120,26 +120,26 @@ def outcomes(sent, position, nodes, capture=10.0, off=()):
             end = now + sent[number].airtime
             deaf = sending(node, now)
             if held_power >= capture * power:
-                settle(number, node, "weak" if weak else "deaf" if deaf else "captured")
+                record(number, node, "weak" if weak else "deaf" if deaf else "captured")
             elif end > held_end:
                 then = sent[held].start
                 held_weak = math.dist(position(sent[held].node, then), position(node, then))
                 lost = "deaf" if overlaps_own(node, held_start, now) else "collided"
-                settle(held, node, "weak" if held_weak > RANGE else lost)
+                record(held, node, "weak" if held_weak > RANGE else lost)
                 busy[node] = [number, power, end, True, now]
             else:
                 busy[node][3] = True
-                settle(number, node, "weak" if weak else "deaf" if deaf else "collided")
+                record(number, node, "weak" if weak else "deaf" if deaf else "collided")
         elif node in busy and busy[node][0] == number:
             _, _, end, collided, start = busy.pop(node)
             if weak:
-                settle(number, node, "weak")
+                record(number, node, "weak")
             elif overlaps_own(node, start, end):
-                settle(number, node, "deaf")
+                record(number, node, "deaf")
             else:
-                settle(number, node, "collided" if collided else "received")
+                record(number, node, "collided" if collided else "received")
     powers = {(number, node): (received_power(d), start) for start, number, node, d in signals}
     return [
-        Outcome(sent[number].node, sent[number].start, node, fate, *powers[number, node])
-        for (number, node), fate in sorted(results.items())
+        Outcome(sent[number].node, sent[number].start, node, outcome, *powers[number, node])
+        for (number, node), outcome in sorted(results.items())
     ]

@@ -20,10 +20,10 @@ def test_the_page_was_measured_with_the_current_behaviour_of_every_row():
 
 def test_a_page_of_another_behaviour_names_the_families_and_the_command():
     assert outdated(f"Behaviour of our side: {tell(CURRENT)}.", CURRENT) is None
-    told = outdated(f"Behaviour of our side: {tell(CURRENT | {'dsr': '89abcdee'})}.", CURRENT)
-    assert told is not None
-    assert "behaviour of dsr:" in told
-    assert "python -m validation" in told
+    message = outdated(f"Behaviour of our side: {tell(CURRENT | {'dsr': '89abcdee'})}.", CURRENT)
+    assert message is not None
+    assert "behaviour of dsr:" in message
+    assert "python -m validation" in message
     assert outdated("no digest", CURRENT) is not None
 
 

@@ -53,14 +53,14 @@ print(subprocess.run([sys.executable, "-c", child], check=True, capture_output=T
 
 
 def test_the_peak_memory_of_a_child_is_its_own_not_its_parents():
-    told = subprocess.run([sys.executable, "-c", LARGE_PARENT], check=True, capture_output=True, text=True)
-    assert 1 << 20 < int(told.stdout) < 200 << 20
+    done = subprocess.run([sys.executable, "-c", LARGE_PARENT], check=True, capture_output=True, text=True)
+    assert 1 << 20 < int(done.stdout) < 200 << 20
 
 
 def test_benches_run_in_processes_of_their_own():
     listing = "import sys, bench.__main__ as m; print(*m.names()); assert 'roamcast' not in sys.modules"
-    told = subprocess.run([sys.executable, "-c", listing], check=True, capture_output=True, text=True)
-    assert {"flooding", "growth", "long_run"} <= set(told.stdout.split())
+    done = subprocess.run([sys.executable, "-c", listing], check=True, capture_output=True, text=True)
+    assert {"flooding", "growth", "long_run"} <= set(done.stdout.split())
     ended = subprocess.run(
         [sys.executable, "-m", "bench", "none-such"], check=False, capture_output=True, text=True
     )
@@ -98,3 +98,15 @@ def test_a_hierarchy_of_summaries_admits_what_its_lowest_level_admits(fanout):
     assert len(tree.levels[-1]) <= fanout
     if 2 < fanout < 20:
         assert fewer > 0
+
+
+def test_a_measured_row_replaces_that_of_the_same_nodes_and_movement():
+    from bench.scale import PHASES, replace_rows, row
+
+    found = dict.fromkeys(PHASES, 1.0) | {"sent": 2e6, "memory": 3 << 30}
+    new = row(1_000_000, "moving", found)
+    assert new == "| 1,000,000 | moving | 2,000,000 | 1.0 | 1.0 | 1.0 | 1.0 | 2.0 | 50 % | 3,072 |"
+    page = "| nodes | movement |\n| --- | --- |\n| 1,000,000 | static | 1 |\n| 1,000,000 | moving | 2 |\nend"
+    assert replace_rows(page, [new]) == page.replace("| 1,000,000 | moving | 2 |", new)
+    with pytest.raises(ValueError, match="0 rows of"):
+        replace_rows(page, [row(200, "moving", found)])

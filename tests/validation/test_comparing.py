@@ -126,9 +126,9 @@ def test_a_page_of_an_interrupted_validation_says_what_is_missing(tmp_path):
 
     plan = Plan(False, tmp_path)
     checks = list(compare(plan, "a", [1, 2, 3], play, [DELIVERY]))
-    told = page([Section("Some", "ns-2", "", checks), Section("None", "ns-2", "", [])], "")
-    assert "| a | delivery | 2 of 3 |" in told
-    assert "## None\n\n\n\n*Not measured yet" in told
+    text = page([Section("Some", "ns-2", "", checks), Section("None", "ns-2", "", [])], "")
+    assert "| a | delivery | 2 of 3 |" in text
+    assert "## None\n\n\n\n*Not measured yet" in text
     assert list(compare(plan, "a", [3], play, [DELIVERY])) == []
 
 
@@ -159,10 +159,10 @@ def test_what_the_link_lost_before_sending_counts_as_sent_as_in_a_trace_of_ns2()
 
 def test_the_page_counts_what_agrees():
     checks = [Check("a", "b", 1.0, 1.0, 0.05, relative=True), Check("c", "d", 2.0, 1.0, 0.05, relative=True)]
-    told = page([Section("Title", "ns-2", "Text.", checks)], "# Validation")
-    assert "1 of 2 agree, 1 are apart." in told
-    assert "differ significantly" not in told  # nothing has an interval
-    assert "APART" in told
+    text = page([Section("Title", "ns-2", "Text.", checks)], "# Validation")
+    assert "1 of 2 agree, 1 are apart." in text
+    assert "differ significantly" not in text  # nothing has an interval
+    assert "APART" in text
 
 
 def test_the_saturated_pair_is_where_it_should_be():

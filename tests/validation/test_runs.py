@@ -71,11 +71,11 @@ def test_an_interrupt_ends_the_command_at_once_and_keeps_what_was_done(tmp_path)
             assert process.poll() is None
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
-        _, told = process.communicate(timeout=60)
+        _, output = process.communicate(timeout=60)
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode != 0
-    assert b"KeyboardInterrupt" in told
+    assert b"KeyboardInterrupt" in output
     assert 0 < len(list(tmp_path.rglob("*.json"))) < 10_000
     assert not list(tmp_path.rglob("*.draft"))

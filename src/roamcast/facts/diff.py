@@ -156,12 +156,12 @@ def describe(difference: RunDifference, ours: str, theirs: str) -> list[str]:
         counts = " and ".join(f"{count:,}" for count in parting.rows)
         lines.append(f"{parting.table}: row {parting.row:,} is the first that differs, of {counts}")
         for name, row in ((ours, parting.ours), (theirs, parting.theirs)):
-            told = "no such row" if row is None else _tell(row)
-            lines.append(f"  {name + ':':<{width}} {told}")
+            text = "no such row" if row is None else _format_row(row)
+            lines.append(f"  {name + ':':<{width}} {text}")
         if parting.ours is not None and parting.theirs is not None:
             lines.append(f"  {'in:':<{width}} {', '.join(parting.columns)}")
     return lines
 
 
-def _tell(row: dict[str, Any]) -> str:
+def _format_row(row: dict[str, Any]) -> str:
     return "  ".join(f"{name}={value!r}" for name, value in row.items())

@@ -62,9 +62,9 @@ class FactsFolder(Mapping[str, pa.Table]):
         from roamcast.facts.writer import FactsError
 
         path = self.folder / f"{table}.parquet"
-        words = [field.name for field in TABLES[table] if pa.types.is_dictionary(field.type)]
+        strings = [field.name for field in TABLES[table] if pa.types.is_dictionary(field.type)]
         try:
-            with pq.ParquetFile(path, read_dictionary=words, page_checksum_verification=True) as file:
+            with pq.ParquetFile(path, read_dictionary=strings, page_checksum_verification=True) as file:
                 yield file
         except FileNotFoundError:
             raise FactsError(f"{path}: missing") from None
@@ -72,5 +72,5 @@ class FactsFolder(Mapping[str, pa.Table]):
             raise FactsError(f"{path}: damaged or not Parquet: {error}") from None
 
     def _open(self, table: str) -> pq.ParquetFile:
-        words = [field.name for field in TABLES[table] if pa.types.is_dictionary(field.type)]
-        return pq.ParquetFile(self.folder / f"{table}.parquet", read_dictionary=words, memory_map=True)
+        strings = [field.name for field in TABLES[table] if pa.types.is_dictionary(field.type)]
+        return pq.ParquetFile(self.folder / f"{table}.parquet", read_dictionary=strings, memory_map=True)

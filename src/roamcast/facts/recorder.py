@@ -37,7 +37,7 @@ class CodedColumn(NamedTuple):
     """A dictionary-encoded column of strings: a code for each row, and the string of each code."""
 
     codes: npt.NDArray[Any]
-    words: Sequence[str]
+    strings: Sequence[str]
 
 
 Audience: TypeAlias = npt.NDArray[np.int32]
@@ -247,15 +247,17 @@ def _from_arrays(name: str, columns: dict[str, array[Any]]) -> pa.Table:
 
 
 def _decode(column: pa.ChunkedArray) -> CodedColumn:
-    words = column.combine_chunks()
-    return CodedColumn(words.indices.to_numpy(), words.dictionary.to_pylist())
+    strings = column.combine_chunks()
+    return CodedColumn(strings.indices.to_numpy(), strings.dictionary.to_pylist())
 
 
 def _occurring(one: CodedColumn, other: CodedColumn) -> set[tuple[str, str]]:
     """Return the pairs of strings that occur together in a row of two columns."""
-    both = one.codes.astype(np.int64) * len(other.words) + other.codes
+    both = one.codes.astype(np.int64) * len(other.strings) + other.codes
     found = np.flatnonzero(np.bincount(both)).tolist()
-    return {(one.words[code // len(other.words)], other.words[code % len(other.words)]) for code in found}
+    return {
+        (one.strings[code // len(other.strings)], other.strings[code % len(other.strings)]) for code in found
+    }
 
 
 def _check_columns(name: str, columns: Mapping[str, Column]) -> None:
@@ -273,7 +275,7 @@ def _merge(sources: list[dict[str, Column]]) -> dict[str, Column]:
         return whole
     order = np.argsort(time, kind="stable")
     return {
-        name: CodedColumn(column.codes[order], column.words)
+        name: CodedColumn(column.codes[order], column.strings)
         if isinstance(column, CodedColumn)
         else column[order]
         for name, column in whole.items()
@@ -284,13 +286,13 @@ def _concatenate(columns: list[Column]) -> Column:
     plain = [column for column in columns if not isinstance(column, CodedColumn)]
     if plain:
         return np.concatenate(plain)
-    words: dict[str, int] = {}
+    strings: dict[str, int] = {}
     codes = []
     for column in columns:
         if isinstance(column, CodedColumn):
-            new = np.array([words.setdefault(word, len(words)) for word in column.words], np.int16)
+            new = np.array([strings.setdefault(string, len(strings)) for string in column.strings], np.int16)
             codes.append(new[column.codes])
-    return CodedColumn(np.concatenate(codes), list(words))
+    return CodedColumn(np.concatenate(codes), list(strings))
 
 
 def _from_columns(name: str, columns: dict[str, Column]) -> pa.Table:
@@ -313,9 +315,9 @@ def _encode(column: CodedColumn) -> pa.DictionaryArray:
     page with uninitialised memory.
     """
     place: dict[str, int] = {}
-    coded = np.zeros(len(column.words), np.int16)
-    for code in np.flatnonzero(np.bincount(column.codes, minlength=len(column.words))).tolist():
-        coded[code] = place.setdefault(column.words[code], len(place))
+    coded = np.zeros(len(column.strings), np.int16)
+    for code in np.flatnonzero(np.bincount(column.codes, minlength=len(column.strings))).tolist():
+        coded[code] = place.setdefault(column.strings[code], len(place))
     return pa.DictionaryArray.from_arrays(pa.array(coded[column.codes]), pa.array(list(place), pa.string()))
 
 

@@ -154,10 +154,12 @@ def encode_dictionary(column: pa.ChunkedArray) -> pa.DictionaryArray:
         (chunk.indices.to_numpy(), chunk.dictionary.to_pylist()) for chunk in column.chunks
     ]
     occurring: set[str] = set()
-    for codes, words in pieces:
-        often = np.bincount(codes, minlength=len(words))
-        occurring.update(words[code] for code in np.flatnonzero(often).tolist())
-    place = {word: number for number, word in enumerate(sorted(occurring))}
-    coded = [np.array([place.get(word, 0) for word in words], np.int16)[codes] for codes, words in pieces]
+    for codes, strings in pieces:
+        often = np.bincount(codes, minlength=len(strings))
+        occurring.update(strings[code] for code in np.flatnonzero(often).tolist())
+    place = {string: number for number, string in enumerate(sorted(occurring))}
+    coded = [
+        np.array([place.get(string, 0) for string in strings], np.int16)[codes] for codes, strings in pieces
+    ]
     whole = np.concatenate([np.zeros(0, np.int16), *coded])
     return pa.DictionaryArray.from_arrays(pa.array(whole), pa.array(list(place), pa.string()))

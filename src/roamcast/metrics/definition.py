@@ -31,8 +31,8 @@ def digest_definitions(constants: MetricConstants) -> dict[str, str]:
     found = {}
     for name, metric in METRICS.items():
         code, asked = definition(metric.compute)
-        told = [code, *(f"{key}={values[key]}" for key in sorted(asked & values.keys()))]
-        found[name] = hashlib.blake2b("\n".join(told).encode(), digest_size=8).hexdigest()
+        parts = [code, *(f"{key}={values[key]}" for key in sorted(asked & values.keys()))]
+        found[name] = hashlib.blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
     return found
 
 
@@ -80,12 +80,12 @@ def _parse(found: Any) -> tuple[str, frozenset[str], frozenset[str]]:
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            told = [
+            statements = [
                 each
                 for each in body
                 if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
             ]
-            node.body = told or [ast.Pass()]  # type: ignore[attr-defined]
+            node.body = statements or [ast.Pass()]  # type: ignore[attr-defined]
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             node.decorator_list = []
         if isinstance(node, ast.FunctionDef):

@@ -239,10 +239,10 @@ class MetricInput:
     def states(self, name: str) -> tuple[npt.NDArray[np.int64], Reals, Reals]:
         """Return node, time [s] and value of the state `name` in the whole run, sorted by node, then time."""
         table = self.source.read("states", *READS["states"])
-        words = table["name"].combine_chunks() if len(table) else None
-        if words is None or not len(words):
+        strings = table["name"].combine_chunks() if len(table) else None
+        if strings is None or not len(strings):
             return np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
-        chosen = np.asarray(words.cast(pa.string()).to_pylist(), object) == name
+        chosen = np.asarray(strings.cast(pa.string()).to_pylist(), object) == name
         time, node, value = (table[column].to_numpy()[chosen] for column in ("time", "node", "value"))
         order = np.lexsort((value, time, node))
         return node[order].astype(np.int64), time[order], value[order]
@@ -266,9 +266,9 @@ def _flags(column: pa.Array) -> npt.NDArray[np.bool_]:
 
 
 def _count(
-    words: pa.DictionaryArray, counted: npt.NDArray[np.bool_], each: npt.NDArray[np.int64] | None = None
+    strings: pa.DictionaryArray, counted: npt.NDArray[np.bool_], each: npt.NDArray[np.int64] | None = None
 ) -> Counter[str]:
     """Return how often each string occurs in the rows `counted`, or the sum of `each` over these rows."""
-    often = np.bincount(words.indices.to_numpy()[counted], each, minlength=len(words.dictionary))
+    often = np.bincount(strings.indices.to_numpy()[counted], each, minlength=len(strings.dictionary))
     whole = often.astype(np.int64).tolist()  # floating-point sums of bytes are exact
-    return Counter(dict(zip(words.dictionary.to_pylist(), whole, strict=True)))
+    return Counter(dict(zip(strings.dictionary.to_pylist(), whole, strict=True)))

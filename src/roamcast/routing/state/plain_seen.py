@@ -18,7 +18,7 @@ class PlainSeen:
     def add(self, number: int) -> bool:
         """Add a number; return whether it is new."""
         if not isinstance(number, int):
-            raise TypeError("what has been seen is a whole number")
+            raise TypeError("a seen number must be an integer")
         number &= _LOW_BITS
         if number in self._numbers:
             return False

@@ -12,8 +12,8 @@ TEXT = """\
 The shop sends 512 B copies to ten walkers over DSDV: one to each of them every 2.5 s, or to one after the
 other every 0.3125 s; 120 s, the first quarter not counted; sixty movements a row, thirty at speed. The
 median delay is compared, because the mean is that of a few copies that waited seconds for a route. Our link
-does what ns-2's does: ARP, and the latest routing message first (`mac.arp`, `mac.newest_first`). Word of
-failed links is ignored on both sides, which is ns-2's default: with `use_mac_ 1`, Debian's ns-2 did not
+does what ns-2's does: ARP, and the latest routing message first (`mac.arp`, `mac.newest_first`). Reports of
+failed links are ignored on both sides, which is ns-2's default: with `use_mac_ 1`, Debian's ns-2 did not
 finish the district in ten minutes of CPU, which otherwise takes it one second."""
 
 FAST_TEXT = """\
@@ -23,10 +23,10 @@ FIELD_TEXT = """\
 200 nodes, ten of which send to four others, 0.5/s each, 11 Mb/s, 50 s; forty movements. In so short a run
 most of what is lost is lost while routes are still being found: messages that waited for a route are
 released together, and of five of them ARP keeps one. Earlier pages showed 0.07 to 0.13 less than ns-2: there,
-who sends data tells of the ways to its receivers as soon as it hears of them, before they have settled
-(`advertise_awaited`). A table is told in one message however long it is
-(`entries_per_update = 1024`), as in ns-2; by our default more than 120 routes are told in two, which counts
-as more messages."""
+a node that sends data advertises routes to its receivers as soon as it learns of them, before they have
+settled (`advertise_awaited`). A table is advertised in one message however long it is
+(`entries_per_update = 1024`), as in ns-2; by our default more than 120 routes are advertised in two, which
+counts as more messages."""
 
 PARAMETERS = {
     "link_feedback": False,
@@ -35,8 +35,8 @@ PARAMETERS = {
     "settle_anew": True,
     "queue_timeout": 0.0,
 }
-"""As in ns-2: word of failed links is ignored, a table is one message, awaited routes are told at once, the
-others settle anew with each fresh number, and messages wait for a route as long as it takes."""
+"""As in ns-2: reports of failed links are ignored, a table is one message, awaited routes are advertised at
+once, the others settle anew with each fresh number, and messages wait for a route as long as it takes."""
 
 QUANTITIES = (
     Quantity("delivery", lambda o: o.delivery, 0.017, False),

@@ -14,7 +14,7 @@ The same movement file and the same schedule of 512 B publications for both; wai
 repetition. A row is many movements at which nobody had looked before (30 here, 80 in bursts, 30 in the
 field), one run a side on each; the interval is that of the paired differences. District: 51 nodes on 1000 x
 500 m at up to 1 m/s, 2 Mb/s (broadcasts at 1 Mb/s); one flood every 0.3125 s, for 60 s. Transmissions are
-counted where the router (the agent) sends; receptions are copies understood, whoever had one before."""
+counted where the router (the agent) sends; receptions are copies decoded, duplicates included."""
 
 BURSTS_TEXT = """\
 The same district, eight floods at once every 2.5 s, for 100 s: a great deal collides, and a single run's

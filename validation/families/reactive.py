@@ -23,7 +23,7 @@ there and twenty in the field."""
 
 DSR_TEXT = """\
 The same, with flow state on both sides. Most routing messages in the field are replies from caches: each
-neighbour that knows a way answers at once, and ARP loses one of sixteen. Pages before this one counted only
+neighbour that knows a route answers at once, and ARP loses one of sixteen. Pages before this one counted only
 what went on the air, 4 % fewer; what DSR does after a failed link was another part of the difference that
 they showed (decisions 0118 and 0197)."""
 
@@ -47,10 +47,10 @@ DSR_HARD_TEXT = """\
 The same worlds. Rules of ns-2 that are followed here (decision 0311). `queue_per_class`: a
 queue of 50 for routing messages and one for the others, and a full queue drops the newcomer.
 `ordered_requests`: a node passes on only requests that are newer than the last of the same origin.
-`nested_errors`: an error that fails is sent another way, and told a second time inside of another; the
+`nested_errors`: an error that fails is sent on another route, and a second time inside of another error; the
 node that this one is for sends the inner error on when it overhears it, and again when it arrives.
-`inflated_salvage`: a message that waits for a way at a node that salvages it counts the header of its old
-way again, so that errors are more than twice as long as they should be. With the last one added to the
+`inflated_salvage`: a message that waits for a route at a node that salvages it counts the header of its old
+route again, so that errors are more than twice as long as they should be. With the last one added to the
 others, delivery with 30 flows fell from 0.63 to 0.41 on four development movements (ns-2: 0.30). All but
 the first are faults or accidents of ns-2 and only in its mapping.
 
@@ -62,9 +62,9 @@ ns-2 flooded 43, in the first 8 s of one movement), and with ten copies it deliv
 **Not explained: routing messages with 30 flows.** Ours sends a tenth fewer than ns-2. In the first 5 s of
 traffic (eight development movements, three runs each, code before decision 0505) counts of most kinds of
 messages and of deliveries agree within 4 %, failed replies and salvages less well; the difference comes when
-the network collapses. Whether it does is
-chance: three runs of ns-2 on one movement delivered 0.30, 0.62 and 0.59, of ours 0.44, 0.50 and 0.35.
-Fourteen rules of ns-2 changed nothing (decisions 0311 and 0505)."""
+the network collapses: then ours sends 15 % fewer replies and 5 to 10 % fewer requests and errors. Whether it
+collapses is chance: three runs of ns-2 on one movement delivered 0.30, 0.62 and 0.59, of ours 0.44, 0.50
+and 0.35. Fourteen rules of ns-2 changed nothing (decisions 0311 and 0505)."""
 
 QUANTITIES = (
     Quantity("delivery", lambda o: o.delivery, 0.017, False),

@@ -250,7 +250,8 @@ class MetricInput:
     def _overhear_cost(self, sizes: npt.NDArray[np.int64]) -> Reals:
         """Return what discarding a frame costs a neighbour, relative to idling, by message size [uJ]."""
         model = self.constants.energy
-        return model.overhear_per_byte * (sizes + (self.setting.header or 0)) + model.overhear_per_frame
+        costs = model.overhear_per_byte * (sizes + (self.setting.header or 0)) + model.overhear_per_frame
+        return np.asarray(costs, np.float64)
 
     def _lasting(self, start: Reals, end: Reals) -> float:
         since = self.setting.warmup

@@ -52,9 +52,9 @@ def draw(target: Path) -> None:
         track = np.array([tracks.position(node, time) for time in [began - 120, *turns, began]])
         axes.plot(*track.T, color=PALE, lw=1.2, zorder=1)
     axes.scatter(now.x, now.y, s=28, color="white", edgecolor=PALE, zorder=2)
-    told = now.loc[heard.index]
+    forwarders = now.loc[heard.index]
     shade = axes.scatter(
-        told.x, told.y, c=1000 * heard, s=42, cmap="viridis", edgecolor="white", lw=0.6, zorder=3
+        forwarders.x, forwarders.y, c=1000 * heard, s=42, cmap="viridis", edgecolor="white", lw=0.6, zorder=3
     )
     ringed = now.loc[targets]
     axes.scatter(ringed.x, ringed.y, s=170, facecolor="none", edgecolor=RING, lw=1.6, zorder=4)

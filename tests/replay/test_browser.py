@@ -26,7 +26,8 @@ def pages(shopping, tmp_path_factory):
     """Addresses of replay files: of each protocol, and of both."""
     folder = tmp_path_factory.mktemp("pages")
     recordings = {name: Recording(Facts.read(place)) for name, place in shopping.items()}
-    made = {name: [each] for name, each in recordings.items()} | {"both": [*recordings.values()]}
+    both = [*recordings.values()]
+    made = {name: [each] for name, each in recordings.items()} | {"both": both, "four": both + both}
     for name, shown in made.items():
         (folder / f"{name}.html").write_text(make_viewer(shown))
     return {name: (folder / f"{name}.html").as_uri() for name in made}
@@ -112,7 +113,7 @@ def test_a_link_opens_the_event_the_node_and_the_story_of_why(visit, pages, fact
     publication, node = trail.misses()[0]
     name = f"{publication >> 32}/{publication & 0xFFFFFFFF}"
     page = visit(f"{pages['cbr']}#event={name}&node={node}")
-    page.wait_for_selector(f"#panel h3:text-is('Why node {node} did not get it')")
+    page.wait_for_selector(f"#panel h3:text-is('Why node {node} did not receive it')")
     story = explain_event(facts, publication, node).story
     shown = page.locator("#panel .story li").all_inner_texts()
     assert shown and shown == story[-1 - len(shown) : -1]
@@ -228,13 +229,48 @@ def test_the_log_is_filtered_by_kind_and_node(visit, pages):
     assert nodes <= {"node 10"}
 
 
+GREY = """([x, y]) => {
+  for (const key of Object.keys(replay.state.layers)) replay.state.layers[key] = false;
+  replay.state.categories.clear();
+  replay.draw();
+  const canvas = document.querySelector(".pane canvas"), ratio = canvas.width / replay.view.size[0];
+  const spot = [replay.view.x(x) * ratio, replay.view.y(y) * ratio, 1, 1].map(Math.round);
+  return [...canvas.getContext("2d").getImageData(...spot).data.slice(0, 3)];
+}"""
+"Returns the colour of a point of the map where no frame is drawn."
+
+
+def test_buildings_are_drawn_with_their_courtyards(visit, facts, tmp_path):
+    plain = msgspec.to_builtins(facts.run)
+    polygon, hole = [
+        [[x, y], [x + w, y], [x + w, y + w], [x, y + w]] for x, y, w in ((880, 20, 90), (910, 50, 30))
+    ]
+    plain["resolved"]["radio"]["obstacles"] = [
+        {"polygon": polygon, "holes": [hole], "wall": 4.0, "inside": 0.0}
+    ]
+    recording = Recording(Facts(msgspec.convert(plain, type(facts.run)), facts.tables))
+    file = tmp_path / "walls.html"
+    file.write_text(make_viewer([recording]))
+    page = visit(file.as_uri())
+    taken = page.evaluate("[...replay.run.x].map((x, i) => [x, replay.run.y[i]])")
+    free = [
+        (x, y)
+        for x, y in ((890, 30), (960, 100), (890, 100), (960, 30))
+        if all(abs(x - a) + abs(y - b) > 40 for a, b in taken)
+    ]
+    assert free and page.evaluate(GREY, free[0]) == [0xDD, 0xE3, 0xE8]
+    assert page.evaluate(GREY, (925, 65)) == page.evaluate(GREY, (860, 10)) == [255, 255, 255]
+    assert "building" in page.inner_text("#legend")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_shows_everything_without_sideways_scrolling(visit, pages, scheme):
-    page = visit(pages["both"], viewport={"width": 390, "height": 844}, color_scheme=scheme, has_touch=True)
+@pytest.mark.parametrize("shown", ["both", "four"])
+def test_a_phone_shows_everything_without_sideways_scrolling(visit, pages, scheme, shown):
+    page = visit(pages[shown], viewport={"width": 390, "height": 844}, color_scheme=scheme, has_touch=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     for pane in page.locator(".pane canvas").all():
         box = pane.bounding_box()
-        assert box["height"] > 100 and box["width"] > 300
+        assert box["height"] > 190 and box["width"] > 300
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
 
 

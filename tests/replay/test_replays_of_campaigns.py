@@ -154,7 +154,7 @@ def test_texts_of_causes_are_escaped(result):
     from roamcast.report.page.replays import _causes
 
     replay.unreachable = 1
-    assert "to 1 no path ever led: 100.0% of what was reachable arrived" in _causes(LABELS, [replay])
+    assert "1 had no path; 100.0 % of the others were delivered" in _causes(LABELS, [replay])
     assert "<b>" not in _causes(LABELS, [replay]) and "&lt;b&gt;" in _causes(LABELS, [replay])
 
 

@@ -88,7 +88,7 @@ def test_the_ways_of_the_last_events_are_those_of_why(visit, runs):
     assert page.locator("#layers >> text=mesh of forwarders").count() == 0
     moment = sorted(facts["deliveries"]["time"].to_pylist())[-1] + LATER
     page.evaluate(f"replay.goTo({moment}); replay.state.layers.ways = true; replay.changed()")
-    page.wait_for_selector("#legend >> text=ways of the last events")
+    page.wait_for_selector("#legend >> text=routes of the last events")
     found = page.evaluate(
         """async () => {
             replay.recentWays(replay.run, 0);

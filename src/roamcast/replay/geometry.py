@@ -1,4 +1,4 @@
-"""The ground of a run as its facts describe it: area, zones, hubs, homes of groups, and the radio."""
+"""The ground of a run as its facts describe it: area, zones, hubs, groups, buildings and the radio."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_ZONES = 2000
 
 
 def describe_ground(facts: Facts) -> dict[str, Any]:
-    """Return what the map shows besides nodes; keys are missing where the facts do not tell."""
+    """Return what the map shows besides nodes; values are None or empty where the facts lack them."""
     resolved = facts.run.resolved
     placed = len(facts["legs"]) > 0
     area = _read_area(resolved) or _bound(facts) if placed else Area.model_construct(width=SIDE, height=SIDE)
@@ -28,6 +28,7 @@ def describe_ground(facts: Facts) -> dict[str, Any]:
         "area": [area.width, area.height],
         "zones": _zones(resolved, area),
         "hubs": _hubs(resolved, area, facts.run.seed),
+        "buildings": _buildings(radio),
         "groups": _groups(resolved, facts.run.nodes),
         "placed": placed,
         "range": facts.run.range,
@@ -70,12 +71,22 @@ def _hubs(resolved: dict[str, Any], area: Area, seed: int) -> list[list[float]]:
         return []
 
 
+def _buildings(radio: Any) -> list[list[list[list[float]]]]:
+    """Return the outlines of the obstacles to signals: each with its courtyards, as corners [m]."""
+    try:
+        return [
+            [[[float(x), float(y)] for x, y in ring] for ring in (each["polygon"], *each.get("holes", ()))]
+            for each in radio.get("obstacles", ())
+        ]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return []
+
+
 def _groups(resolved: dict[str, Any], nodes: int) -> list[dict[str, Any]]:
-    """Return name, first node, count and home of each group; one group of all where the facts do not tell."""
-    told = resolved.get("nodes")
+    """Return name, first node, count and home of each group; a single group if the facts lack them."""
     try:
         groups, first = [], 0
-        for name, group in told.items():  # type: ignore[union-attr]
+        for name, group in resolved["nodes"].items():
             home = group.get("home")
             box = [home[key] for key in ("x", "y", "width", "height")] if isinstance(home, dict) else None
             groups.append({"name": str(name), "first": first, "count": int(group["count"]), "home": box})

@@ -1,7 +1,7 @@
 // Charts under the map: all on the clock of the replay; a press moves the clock there.
 
 import { sharpen, tellSpan } from "./dom.js";
-import { Layer } from "./sprites.js";
+import { Layer, stampText } from "./sprites.js";
 
 const percent = (value) => `${(100 * value).toFixed(0)} %`;
 const RECENT_SHARE = 0.05; // of the run: an older value is not shown as that of now
@@ -23,8 +23,8 @@ export function listCharts(runs, colourBy) {
   const name = colourBy.slice(6);
   for (const run of runs) run.charts[colourBy] ??= stateSeries(run, name);
   const named = runs.some((run) => run.servedBy === name);
-  const about = named ? "Different values that nodes report" : "Mean over the nodes that report it";
-  return [...known, { key: colourBy, title: name, about, tell: (value) => String(+value.toFixed(2)) }];
+  const about = named ? "Number of different values that nodes report" : "Mean over the nodes that report it";
+  return [...known, { key: colourBy, title: named ? `${name}: number` : `${name}: mean`, about, tell: (value) => String(+value.toFixed(2)) }];
 }
 
 function stateSeries(run, name) {
@@ -63,10 +63,6 @@ function drawLines(pen, chart, runs, width, height, colours) {
   pen.fillStyle = colours.line;
   pen.fillRect(0, height - 1, width, 1);
   pen.fillRect(0, 3, width, 1);
-  pen.fillStyle = colours.faint;
-  pen.font = "10px system-ui, sans-serif";
-  pen.textBaseline = "top";
-  pen.fillText(chart.tell(top), 2, 6); // what the upper line means; the lower one is 0
   for (const [number, run] of runs.entries()) {
     const series = run.charts[chart.key] ?? [], step = width / series.length;
     pen.strokeStyle = colours.runs[number % colours.runs.length];
@@ -77,4 +73,5 @@ function drawLines(pen, chart, runs, width, height, colours) {
     });
     pen.stroke();
   }
+  stampText(pen, chart.tell(top), 2, 12, 10, colours.faint, colours.ground); // value of the upper line; the lower one is 0
 }

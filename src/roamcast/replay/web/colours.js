@@ -3,14 +3,14 @@
 const LIGHT = {
   ground: "#ffffff", outside: "#eef1f4", line: "#d5dce2", zone: "#aab6c0", ink: "#1d2a33", faint: "#5c6b77", halo: "#ffffff",
   event: "#1f6fb5", subscription: "#9447ad", routing: "#71808c", control: "#9c5c00",
-  has: "#11875a", wants: "#1f6fb5", lost: "#c5352b", relay: "#6fb795", off: "#a9b3bb", hub: "#f3ead7", home: "#e4eef0",
+  has: "#11875a", wants: "#1f6fb5", lost: "#c5352b", relay: "#6fb795", off: "#a9b3bb", hub: "#f3ead7", home: "#e4eef0", building: "#dde3e8", wall: "#8d9ba6",
   groups: ["#2f6f8f", "#b5651d", "#6a51a3", "#3f7f3a", "#a8325e", "#7d6b00", "#2b7a78", "#555f9e"],
   runs: ["#1f6fb5", "#c2571a", "#11875a", "#9447ad"],
 };
 const DARK = {
   ground: "#17212a", outside: "#10171d", line: "#2d3a45", zone: "#4d6071", ink: "#e8eef2", faint: "#9fb0bd", halo: "#10171d",
   event: "#6db4f2", subscription: "#d295ea", routing: "#94a5b2", control: "#f2b450",
-  has: "#4fca93", wants: "#6db4f2", lost: "#ff7d70", relay: "#3f8f6c", off: "#5d6b76", hub: "#2b281d", home: "#1b2b30",
+  has: "#4fca93", wants: "#6db4f2", lost: "#ff7d70", relay: "#3f8f6c", off: "#5d6b76", hub: "#2b281d", home: "#1b2b30", building: "#26343f", wall: "#637684",
   groups: ["#7cc0dd", "#eba266", "#b9a5ea", "#8ecb87", "#ec8fb4", "#d6c45a", "#74cfc9", "#a7b0ef"],
   runs: ["#6db4f2", "#f5a26b", "#4fca93", "#d295ea"],
 };

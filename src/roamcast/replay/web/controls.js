@@ -10,7 +10,7 @@ import { scrub } from "./timeline.js";
 
 const LAYERS = {
   range: "radio range", sense: "carrier sense", receptions: "nodes in range", drops: "losses and drops", labels: "node numbers", trails: "trails (60 s)", links: "links",
-  ways: "ways of the last events (tree)", mesh: "mesh of forwarders",
+  ways: "routes of the last events (tree)", mesh: "mesh of forwarders",
 };
 const KEYS = [
   ["Space", "play or pause"], [". ,", "next, previous frame"], ["← →", "one second back, forward; with Shift ten"], ["[ ]", "slower, faster"],

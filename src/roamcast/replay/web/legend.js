@@ -12,24 +12,25 @@ export function drawLegend(replay) {
   const sign = (words, colour, letter) => items.push(make("li", {}, make("i", { className: "mark", style: { "--c": colour } }, letter), words));
   if (replay.chosen[state.active]) {
     add("publisher", colours.event);
-    add("has it", colours.has);
+    add("subscriber, received", colours.has);
+    add("subscriber, not yet", colours.ground, "", colours.wants);
+    sign("subscriber, lost", colours.lost, "✕");
     add("relay", colours.relay);
-    add("wants it", colours.ground, "", colours.wants);
-    sign("lost it", colours.lost, "✕");
   } else if (state.colourBy.startsWith("state:")) {
     const name = state.colourBy.slice(6), range = run.stateRange[name];
-    if (name === run.servedBy) add(`${name}: one colour each`, colours.groups[0]);
+    if (name === run.servedBy) add(`${name}: one colour each; ring: the node that serves it`, colours.ground, "", colours.groups[0]);
     else if (range) items.push(make("li", {}, String(range.low), make("i", { className: "scale" }), `${range.high} ${name}`));
   } else {
     run.ground.groups.forEach((group, i) => add(`${group.name} (${group.count})`, colours.groups[i % colours.groups.length]));
-    add("publishes", colours.ground, "", colours.ink);
+    add("ring: publisher", colours.ground, "", colours.ink);
   }
   for (const category of CATEGORY_NAMES) if (state.categories.has(category)) add(`${category} frame`, colours[category], "wave");
-  sign("collision", colours.lost, "✕");
+  sign("frame lost", colours.lost, "✕");
   sign("queue full", colours.control, "■");
-  sign("router drop", colours.faint, "▲");
-  if (state.layers.mesh && hasMesh(run)) add("mesh of forwarders", colours.relay, "wave");
-  if (state.layers.ways) add("ways of the last events", colours.has, "wave");
+  sign("dropped by the router", colours.faint, "▲");
+  if (state.layers.mesh && hasMesh(run)) add("mesh of forwarders", colours.relay, "line");
+  if (state.layers.ways) add("routes of the last events", colours.has, "line");
+  if (run.ground.buildings.length) add("building", colours.building, "square", colours.wall);
   if (run.hasOutages) add("down", colours.off);
   document.getElementById("legend").replaceChildren(...items);
 }

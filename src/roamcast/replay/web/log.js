@@ -34,7 +34,7 @@ export function listEntries(run, air, state, kinds, onlyNode, onlyEvent) {
   const rows = (table, visit) => { for (let i = lower(table.time, from), last = upper(table.time, to); i < last; i++) visit(i); };
   if (kinds.has("published")) rows(run.publications, (i) => add(run.publications.time[i], "published", run.publications.publisher[i], i, run.content(i)));
   if (kinds.has("delivered")) air.deliveries(from, to, ({ time, node, event }, i) => add(time[i], "delivered", node[i], event[i], run.content(event[i])));
-  if (kinds.has("interest")) rows(run.interests, (i) => add(run.interests.time[i], "interest", run.interests.node[i], -1, `${run.interests.begins[i] ? "wants" : "no longer wants"} ${run.interests.filters[run.interests.filter[i]]}`));
+  if (kinds.has("interest")) rows(run.interests, (i) => add(run.interests.time[i], "interest", run.interests.node[i], -1, `${run.interests.begins[i] ? "subscribes to" : "unsubscribes from"} ${run.interests.filters[run.interests.filter[i]]}`));
   if (kinds.has("state")) rows(run.states, (i) => add(run.states.time[i], "state", run.states.node[i], -1, `${run.states.names[run.states.name[i]]} = ${run.states.value[i]}`));
   return entries.sort((a, b) => b.time - a.time).slice(0, MOST);
 }

@@ -8,7 +8,8 @@ const UNKNOWN_RANGE = 0.06; // of the map's width: the circle of a frame if the 
 const SHOWN = 0.45; // seconds on the screen for which a frame is shown
 const MOST_RINGS = 72;
 const MOST_FILLED = 8;
-const MOST_SENSE = 6;
+const MOST_SENSE = 3;
+const MOST_STRONG = 12; // frames drawn at full strength: the others, which are older, are fainter
 const LEVELS = 6; // strengths at which circles of one colour are drawn together
 const TRAIL = 60; // s
 const LINK_LOSSES = new Set(["collided", "captured", "weak", "deaf"]);
@@ -53,6 +54,7 @@ function drawGround(pen, view, run, colours) {
   box(0, 0, ...area);
   for (const [x, y, side] of hubs) box(x, y, side, side);
   pen.stroke();
+  drawBuildings(pen, view, run.ground.buildings, colours);
   if (!zones || zones.side * view.scale < 26) return;
   pen.fillStyle = colours.zone;
   pen.font = `600 ${Math.min(15, zones.side * view.scale * 0.2)}px system-ui, sans-serif`;
@@ -62,6 +64,21 @@ function drawGround(pen, view, run, colours) {
     const column = zone % zones.columns, row = Math.floor(zone / zones.columns);
     pen.fillText(`zone ${zone + 1}`, view.x(column * zones.side) + 7, view.y(Math.min((row + 1) * zones.side, area[1])) + 6);
   }
+}
+
+/** Draws the obstacles to signals: polygons with their courtyards left open. */
+function drawBuildings(pen, view, buildings, colours) {
+  if (!buildings.length) return;
+  pen.beginPath();
+  for (const ring of buildings.flat()) {
+    ring.forEach(([x, y], i) => (i ? pen.lineTo(view.x(x), view.y(y)) : pen.moveTo(view.x(x), view.y(y))));
+    pen.closePath();
+  }
+  pen.fillStyle = colours.building;
+  pen.fill("evenodd");
+  pen.strokeStyle = colours.wall;
+  pen.lineWidth = 1.5;
+  pen.stroke();
 }
 
 function drawTrails(pen, view, run, state, colours) {
@@ -101,9 +118,10 @@ function drawFrames(pen, view, run, air, state, colours) {
     const node = frames.node[i], to = frames.to[i] - 1;
     const [x, y] = [view.x(run.x[node]), view.y(run.y[node])];
     const other = state.event >= 0 && frames.event[i] - 1 !== state.event;
-    const strength = (1 - share) * (other ? 0.16 : 1);
+    const left = visible.length - order;
+    const strength = (1 - share) * (other ? 0.16 : 1) * Math.min(1, MOST_STRONG / left);
     const grown = state.still ? 1 : 1 - (1 - Math.min(share * 1.5, 1)) ** 2;
-    const colour = colours[category] ?? colours.routing, left = visible.length - order;
+    const colour = colours[category] ?? colours.routing;
     if (state.layers.range) {
       const level = Math.max(Math.round(strength * LEVELS), 1);
       const key = `${colour} ${level}`;
@@ -199,12 +217,27 @@ function drawNodes(pen, view, run, state, chosen, colours) {
     stampDot(pen, x, y, radius, colour, colours.halo);
   }
   drawMarks(pen, view, run, state, chosen, colours, radius);
-  if (state.layers.labels && spacing(run, view) > 46) {
-    for (let node = 0; node < run.nodes; node++) text(pen, run.nodeName(node).replace("node ", ""), view.x(run.x[node]) + radius + 3, view.y(run.y[node]) - radius, colours, 11);
-  }
+  if (state.layers.labels && spacing(run, view) > 46) drawLabels(pen, view, run, state, colours, radius);
 }
 
-/** Rings: publishers, who wants the chosen event, who lost it, and the chosen node. */
+const LABEL_HEIGHT = 11;
+
+/** Draws the names of nodes; a name that would cover another is left out, that of the chosen node never. */
+function drawLabels(pen, view, run, state, colours, radius) {
+  const [width, height] = view.size, drawn = [];
+  const draw = (node) => {
+    const name = run.nodeName(node).replace("node ", ""), x = view.x(run.x[node]) + radius + 3, y = view.y(run.y[node]) - radius;
+    const wide = name.length * 7;
+    if (x < -wide || y < -LABEL_HEIGHT || x > width || y > height + LABEL_HEIGHT) return;
+    if (drawn.some(([left, top, right]) => x < right && x + wide > left && Math.abs(y - top) < LABEL_HEIGHT)) return;
+    drawn.push([x, y, x + wide]);
+    text(pen, name, x, y, colours, LABEL_HEIGHT);
+  };
+  if (state.node >= 0 && state.node < run.nodes) draw(state.node);
+  for (let node = 0; node < run.nodes; node++) if (node !== state.node) draw(node);
+}
+
+/** Draws rings: around publishers, subscribers of the chosen event, nodes that serve others, and the chosen node. */
 function drawMarks(pen, view, run, state, chosen, colours, radius) {
   const mark = (node, colour, extra, wide) => {
     pen.strokeStyle = colour;
@@ -212,6 +245,10 @@ function drawMarks(pen, view, run, state, chosen, colours, radius) {
     ring(pen, view.x(run.x[node]), view.y(run.y[node]), radius + extra, 1);
   };
   for (let node = 0; node < run.nodes; node++) if (run.publishes[node]) mark(node, colours.ink, 2.5, 1.6);
+  if (!chosen && state.colourBy === `state:${run.servedBy}`) {
+    const serving = new Set(Array.from({ length: run.nodes }, (_, node) => run.state(run.servedBy, node, state.t)));
+    for (const node of serving) if (node >= 0 && node < run.nodes) mark(node, nameColour(node, state.dark), 4.5, 3);
+  }
   if (chosen) {
     for (const node of chosen.wants) mark(node, chosen.lost.has(node) ? colours.lost : colours.wants, 3, 2);
     pen.strokeStyle = colours.lost;
@@ -241,24 +278,25 @@ export function nodeColour(run, node, state, chosen, colours) {
 function drawDrops(pen, view, run, air, state, colours) {
   if (!state.layers.drops) return;
   const span = shownFor(0.02, state.speed);
+  const beside = radiusOf(run, view) + 2;
   let left = 400;
   air.drops(state.t - span, state.t, (drops, i, causes) => {
     if (!left-- || left < 0 || !state.categories.has(run.messages[drops.message[i]][0])) return;
     if (state.event >= 0 && drops.event[i] - 1 !== state.event) return;
     const cause = causes[drops.cause[i]];
-    const x = view.x(run.x[drops.node[i]]), y = view.y(run.y[drops.node[i]]);
+    const x = view.x(run.x[drops.node[i]]) - beside, y = view.y(run.y[drops.node[i]]) - beside; // the node stays visible
     pen.globalAlpha = 1 - (state.t - drops.time[i]) / span;
     pen.strokeStyle = pen.fillStyle = LINK_LOSSES.has(cause) ? colours.lost : cause === "queue_full" ? colours.control : colours.faint;
     if (LINK_LOSSES.has(cause)) {
       pen.lineWidth = 2.2;
-      cross(pen, x, y, 8);
+      cross(pen, x, y, 4.5);
     } else if (cause === "queue_full") {
-      pen.fillRect(x - 5, y - 5, 10, 10);
+      pen.fillRect(x - 4, y - 4, 8, 8);
     } else {
       pen.beginPath();
-      pen.moveTo(x, y - 6);
-      pen.lineTo(x + 6, y + 5);
-      pen.lineTo(x - 6, y + 5);
+      pen.moveTo(x, y - 4);
+      pen.lineTo(x + 4, y + 3.5);
+      pen.lineTo(x - 4, y + 3.5);
       pen.fill();
     }
   });

@@ -5,6 +5,9 @@ import { make, tellCount, tellSpan, tellTime } from "./dom.js";
 
 const MOST_ROWS = 200;
 const MOST_WORST = 12;
+const HELD = 0.1; // s between reception and delivery that are worth a sentence
+
+const EVENT_HINT = "An event is named by its publisher and its number: 0/641 is event 641 of node 0.";
 
 const section = (title, ...content) => make("section", {}, make("h3", {}, title), ...content);
 const button = (label, onclick, properties = {}) => make("button", { type: "button", onclick, ...properties }, label);
@@ -18,9 +21,9 @@ export function makeOverview(run, state, actions) {
     parts.push(section("Delivered",
       make("p", { className: "big" }, `${((100 * (expected - lost)) / expected).toFixed(1)} %`),
       make("p", { className: "hint" }, `${tellCount(expected - lost)} of ${tellCount(expected)} expected deliveries${after}`)));
-    if (lost && !untold && !later) parts.push(section(`${tellCount(lost)} losses by cause`, makeCauses(run, state, actions)));
+    if (lost && !untold && !later) parts.push(section(`${tellCount(lost)} losses by cause`, make("p", { className: "hint" }, "Choose a cause, then a case, to see the event on the map."), makeCauses(run, state, actions)));
     if (lost && later) parts.push(section("Events with most losses", make("p", { className: "hint" }, "Choose an event: its losses are explained when it is opened."), makeWorst(run, actions)));
-    if (run.slowest.length) parts.push(section("Slowest deliveries", makeSlowest(run, actions)));
+    if (run.slowest.length) parts.push(section("Slowest deliveries", make("p", { className: "hint" }, EVENT_HINT), makeSlowest(run, actions)));
   }
   if (untold) parts.push(section("Causes of loss", make("p", { className: "hint" }, `Not available: ${untold}`)));
   if (run.requests.time.length) parts.push(makeRequests(run, actions));
@@ -92,7 +95,7 @@ function makeFound(run, state, actions) {
     list.append(make("li", {}, button("", () => actions.chooseEvent(event), { className: "hit" })));
     list.lastChild.firstChild.append(
       make("b", {}, run.eventName(event)), ` ${tellTime(run.publications.time[event], 1)} `,
-      make("span", { className: lost ? "bad" : "good" }, wants ? `${wants - lost} of ${wants}` : "nobody wanted it"));
+      make("span", { className: lost ? "bad" : "good" }, wants ? `${wants - lost} of ${wants}` : "no subscriber"));
   }
   return section(`Search: ${text}`, make("p", { className: "hint" }, `${tellCount(events.length)} events; ${how}`), list);
 }
@@ -100,7 +103,7 @@ function makeFound(run, state, actions) {
 /** Returns the panel of one event: content, journey, who has it, who lost it and why. */
 export function makeEvent(runs, run, state, chosen, actions) {
   if (state.waiting) return [make("p", { className: "hint", role: "status" }, state.waiting)];
-  if (!chosen) return [make("p", { className: "hint" }, "Choose an event: by a cause of loss, by search, or in the log.")];
+  if (!chosen) return [make("p", { className: "hint" }, "Choose an event: by a cause of loss, by search or in the log.")];
   const { event, steps, wants, lost, got, untold } = chosen, name = run.eventName(event), published = run.publications.time[event];
   const head = make("section", {},
     make("h3", {}, `Event ${name}`),
@@ -115,12 +118,12 @@ export function makeEvent(runs, run, state, chosen, actions) {
   if (lost.size) {
     const list = make("ul", { className: "lost" });
     for (const [node, loss] of lost) list.append(make("li", {}, button(`node ${node}: ${loss.cause}`, () => actions.chooseNode(node), { className: node === state.node ? "chosen" : "" })));
-    parts.push(section(`Lost by ${lost.size} of ${wants.size} that wanted it`, list));
+    parts.push(section(`Lost by ${lost.size} of ${wants.size} subscribers`, list));
   }
   if (untold) parts.push(make("p", { className: "hint" }, `Causes are not available: ${untold}`));
-  parts.push(section("Way", makeTree(run, steps, chosen, state, published, actions)));
+  parts.push(section("Route", makeTree(run, steps, chosen, state, published, actions)));
   const late = [...got].filter(([node]) => wants.has(node)).length;
-  parts.push(make("p", { className: "hint" }, `${late} of ${wants.size} nodes that wanted it got it; ${steps.size} nodes had it, relays included.`));
+  parts.push(make("p", { className: "hint" }, `${late} of ${wants.size} subscribers received it; ${steps.size} nodes had it, relays included.`));
   return parts;
 }
 
@@ -139,14 +142,17 @@ function makeStory(run, node, { lost, got, wants, steps, event }) {
   if (loss) {
     const list = make("ol", { className: "story" });
     for (const sentence of loss.story) list.append(make("li", {}, sentence));
-    return section(`Why node ${node} did not get it`,
+    return section(`Why node ${node} did not receive it`,
       make("p", { className: "verdict" }, `${loss.cause}${loss.proven ? " (proven, independent of the protocol)" : ""}`), list);
   }
   const path = pathTo(steps, node), time = got.get(node);
+  const published = run.publications.time[event], arrived = steps.get(node)?.time;
+  const held = time !== undefined && arrived !== undefined && time - arrived > HELD;
   const words = time !== undefined
-    ? `got it after ${tellSpan(time - run.publications.time[event])}, by ${path.join(" → ")}${wants.has(node) ? "" : ", although it did not want it when it was published"}`
-    : steps.has(node) ? `had it, by ${path.join(" → ")}, and did not want it` : wants.has(node) ? "wanted it" : "did not want it, and did not get it";
-  return section(`Node ${node}`, make("p", {}, `Node ${node} ${words}.`));
+    ? `received it after ${tellSpan((held ? arrived : time) - published)} by ${path.join(" → ")}${wants.has(node) ? "" : ", although it was not subscribed when the event was published"}`
+    : steps.has(node) ? `relayed it, received by ${path.join(" → ")}, and was not subscribed` : wants.has(node) ? "was subscribed" : "was not subscribed and did not receive it";
+  const wait = held ? `The router delivered it to the application ${tellSpan(time - arrived)} later, ${tellSpan(time - published)} after the publication.` : "";
+  return section(`Node ${node}`, make("p", {}, `Node ${node} ${words}.`), wait ? make("p", {}, wait) : null);
 }
 
 function makeTree(run, steps, { wants, lost }, state, published, actions) {
@@ -170,13 +176,13 @@ export function makeNode(run, state, actions) {
   const facts = make("dl", {});
   const add = (name, value) => facts.append(make("dt", {}, name), make("dd", {}, value));
   add("Group", run.ground.groups[run.group[node]].name);
-  if (run.ground.placed) add("Place", `${run.x[node].toFixed(1)} m east, ${run.y[node].toFixed(1)} m north`);
+  if (run.ground.placed) add("Position", `${run.x[node].toFixed(1)} m east, ${run.y[node].toFixed(1)} m north`);
   if (run.off(node, state.t)) add("State", "down, or radio off");
   for (const name of run.states.names) {
     const value = run.state(name, node, state.t);
     if (value !== undefined) add(name, String(value));
   }
-  add("Wants", run.interestsAt(node, state.t).join("\n") || "nothing");
+  add("Interests", run.interestsAt(node, state.t).join("\n") || "none");
   const parts = [section(`Node ${node}`, facts, make("div", { className: "row" },
     button(state.follow ? "Stop following" : "Follow", () => actions.follow(!state.follow)), button("Close", () => actions.chooseNode(-1))))];
   const lost = [];

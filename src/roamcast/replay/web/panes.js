@@ -5,6 +5,8 @@ import { find, make } from "./dom.js";
 import { radiusOf } from "./map.js";
 import { followPointers } from "./view.js";
 
+const NARROW = 960; // px: a narrower page shows the maps one below the other, as its style does
+
 /** Adds the map of a run to the page; returns its elements. */
 export function makePane(replay, run, number) {
   const canvas = make("canvas", { role: "img", tabIndex: 0, "aria-label": `Map of ${run.scenario} under ${run.name}` });
@@ -36,7 +38,7 @@ export function arrange(replay) {
   const count = replay.state.only ? 1 : replay.runs.length;
   const scale = (columns) => Math.min(width / columns / wide, height / Math.ceil(count / columns) / tall);
   let best = 1;
-  for (let columns = 2; columns <= count; columns++) if (scale(columns) > scale(best)) best = columns;
-  find("panes").style.setProperty("--columns", best);
+  if (innerWidth > NARROW) for (let columns = 2; columns <= count; columns++) if (scale(columns) > scale(best)) best = columns;
+  for (const [name, value] of [["--columns", best], ["--maps", count], ["--shape", tall / wide]]) find("panes").style.setProperty(name, value);
   replay.panes.forEach(({ figure }, number) => { figure.hidden = replay.state.only && number !== replay.state.active; });
 }

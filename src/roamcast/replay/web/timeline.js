@@ -1,14 +1,16 @@
-// The timeline: how many frames of each category were sent when, the clock's line, and the chosen event's span.
+// The timeline: frames of each category over time, the axis of time, the current time, and the span of the chosen event.
 
 import { sharpen } from "./dom.js";
-import { Layer } from "./sprites.js";
+import { Layer, stampText } from "./sprites.js";
 
+const AXIS = 13; // px below the strip for the labels of time
+const APART = 90; // px between labels, at least
 const CATEGORIES = ["event", "subscription", "routing", "control"];
 
 /** Draws the density strip of a run; `chosen` marks the time of the chosen event. */
 export function drawTimeline(canvas, run, state, chosen, colours) {
-  const { pen, width, height } = sharpen(canvas);
-  pen.clearRect(0, 0, width, height);
+  const { pen, width, height: whole } = sharpen(canvas), height = whole - AXIS;
+  pen.clearRect(0, 0, width, whole);
   const layer = (run.densityLayer ??= new Layer()), x = (state.t / run.duration) * width;
   const key = `${[...state.categories]} ${colours.ground}`;
   const strip = (own) => drawDensity(own, run, state.categories, width, height, colours);
@@ -21,6 +23,7 @@ export function drawTimeline(canvas, run, state, chosen, colours) {
   pen.clip();
   layer.show(pen, width, height, key, strip);
   pen.restore();
+  drawAxis(pen, run, width, height, colours);
   if (run.warmup > 0) {
     pen.fillStyle = colours.faint;
     pen.globalAlpha = 0.14;
@@ -35,6 +38,24 @@ export function drawTimeline(canvas, run, state, chosen, colours) {
   }
   pen.fillStyle = colours.ink;
   pen.fillRect(x - 1, 0, 2, height);
+}
+
+/** Draws the labels of time below the strip, at round numbers of seconds, and names the warm-up. */
+function drawAxis(pen, run, width, height, colours) {
+  const rough = (APART / width) * run.duration, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough) ?? 10 * power;
+  pen.fillStyle = colours.faint;
+  pen.font = "10px system-ui, sans-serif";
+  pen.textBaseline = "top";
+  for (let t = 0; t <= run.duration; t += step) {
+    const x = (t / run.duration) * width, label = `${Number(t.toPrecision(6))} s`;
+    pen.fillRect(Math.min(x, width - 1), height, 1, 3);
+    pen.textAlign = t === 0 ? "left" : x > width - 20 ? "right" : "center";
+    pen.fillText(label, x, height + 3);
+  }
+  pen.textAlign = "left";
+  const wide = (run.warmup / run.duration) * width;
+  if (wide > 64) stampText(pen, "warm-up", wide / 2 - 22, 8, 10, colours.faint, colours.ground);
 }
 
 function drawDensity(pen, run, categories, width, height, colours) {

@@ -1,5 +1,6 @@
 """The first hour in Chromium: choose, edit, ask, answer, replay, and one lost event to its cause."""
 
+import json
 import os
 import re
 import subprocess
@@ -10,7 +11,7 @@ import pytest
 from roamcast.lake.reading import read_facts
 from roamcast.why.explanation import explain_event
 from roamcast.why.names import read_publication
-from tests.chromium import CONTRAST, NAMELESS, browser, needs_chromium
+from tests.chromium import CONTRAST, NAMELESS, browser, needs_chromium, wait_until
 from tests.studio.client import SHOPPING
 
 __all__ = ["browser"]
@@ -88,7 +89,7 @@ def test_the_first_hour_from_a_scenario_to_the_cause_of_one_lost_event(visit, st
     page.get_by_label("Seeds").fill("2")
     line = "roamcast compare my-shopping.toml --protocols cbr,ft-cbr --seeds 2"
     page.locator(".command code", has_text=line).wait_for()
-    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_role("button", name="Run", exact=True).click()
     page.wait_for_selector(".cell.done", timeout=180_000)
     page.wait_for_selector(".headline", timeout=180_000)
     assert "cbr" in page.locator(".hero").inner_text()
@@ -133,7 +134,7 @@ def test_a_stopped_question_is_resumed(visit, studio):
     page.get_by_label("Seeds").fill("6")
     page.get_by_label("Changed keys").fill('duration="400 s"')
     page.locator(".command code", has_text="--seeds 6 --set").wait_for()
-    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_role("button", name="Run", exact=True).click()
     page.wait_for_selector(".cell.done", timeout=180_000)
     page.get_by_role("button", name="Stop").click()
     page.get_by_text("Stopped; finished runs are kept", exact=True).wait_for()
@@ -173,6 +174,25 @@ def test_nodes_are_placed_by_mouse_and_by_keyboard(visit):
     page.get_by_role("button", name=re.compile("^shop 2 at")).wait_for(state="detached")
     assert 'at = [["0 m", "0 m"]]' in text.input_value()
     assert "# the paper ignores the first 200 s" in text.input_value()
+
+
+def test_a_slider_changes_the_text_and_the_prediction(visit):
+    page = visit("#/world?id=shipped%2Fshopping")
+    page.wait_for_selector(".predicted")
+    assert (
+        page.get_by_text("Low confidence").count() == 1 and page.locator(".predicted tbody tr").count() == 5
+    )
+    before = page.locator(".predicted tbody").inner_text()
+    slider = page.get_by_label("radio.range", exact=True)
+    slider.focus()
+    for _ in range(20):
+        slider.press("ArrowRight")
+    said = json.dumps(before)
+    wait_until(page, f"document.querySelector('.predicted tbody').innerText !== {said}")
+    text = page.get_by_label("Scenario as TOML").input_value()
+    assert float(re.search(r'range = "([\d.]+) m"', text)[1]) == pytest.approx(250 * 4**0.4, rel=0.03)
+    page.get_by_role("button", name=re.compile(r"^Show \d+ more$")).click()
+    assert page.locator(".predicted tbody tr").count() > 5
 
 
 @pytest.mark.parametrize("width, scheme", [(1280, "light"), (390, "light"), (390, "dark"), (820, "dark")])

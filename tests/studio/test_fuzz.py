@@ -31,7 +31,16 @@ ALL_ROUTES = [
     for route in module.ROUTES
     for method in sorted(route.methods)
 ]
-PATHS = ["/api/check", "/api/edit", "/api/save", "/api/command", "/api/ask", "/api/sql", "/api/jobs/x/stop"]
+PATHS = [
+    "/api/check",
+    "/api/predict",
+    "/api/edit",
+    "/api/save",
+    "/api/command",
+    "/api/ask",
+    "/api/sql",
+    "/api/jobs/x/stop",
+]
 KEYS = ["world", "text", "changes", "name", "protocols", "seeds", "set", "options", "result", "id", "query"]
 likely = st.dictionaries(
     st.sampled_from(KEYS), bodies | st.sampled_from(["local/mine.toml", "shipped/shopping"])

@@ -5,6 +5,10 @@ import sys
 
 import pytest
 
+from roamcast.advisor.advice import advise
+from roamcast.scenario.read import load
+from tests.studio.client import ROOT, SHOPPING
+
 HOSTILE = "</script><script>alert(1)</script>"
 
 
@@ -16,6 +20,41 @@ def test_the_gallery_has_own_and_shipped_scenarios_with_maps(client, folder):
     shopping = worlds["shipped/shopping"]
     assert shopping["nodes"] == 51 and len(shopping["map"]["groups"][1]["at"]) == 50
     assert shopping["map"]["groups"][0]["publishing"] == [0]
+
+
+def test_a_map_has_the_buildings_of_the_scenario(client):
+    shown = client.get("/api/world", params={"id": "shipped/office"}).json()["check"]["map"]
+    assert len(shown["buildings"]) == 12
+    assert shown["buildings"][0] == [[[2.0, 1.0], [13.0, 1.0], [13.0, 18.0], [2.0, 18.0]]]
+
+
+def predict(client, text, world="local/mine.toml"):
+    return client.post("/api/predict", json={"world": world, "text": text})
+
+
+def test_predictions_are_those_of_the_advisor_and_follow_the_text(client, text):
+    first = predict(client, text).json()
+    advice = advise(load(SHOPPING)).to_record()
+    assert [each["name"] for each in first["protocols"]] == [each["protocol"] for each in advice["ranking"]]
+    for shown, made in zip(first["protocols"], advice["ranking"], strict=True):
+        assert shown == {"name": made["protocol"], **{key: made[key] for key in first["units"]}}
+    sparse = predict(client, text.replace("location = true", 'location = true\nradio.range = "40 m"')).json()
+    rates = [
+        {each["name"]: each["delivery"]["value"] for each in told["protocols"]} for told in (first, sparse)
+    ]
+    assert rates[1].keys() == rates[0].keys() and max(rates[1].values()) < min(rates[0].values())
+
+
+def test_a_world_unlike_the_training_worlds_has_warnings(client, text):
+    shown = predict(client, text).json()
+    assert shown["far"] and "burst_load" in {each["name"] for each in shown["outside"]}
+    obstacles = (ROOT / "scenarios" / "office.toml").read_text()
+    assert "radio.obstacles" in predict(client, obstacles).json()["uncovered"]
+
+
+def test_a_text_that_cannot_be_predicted_has_the_message_of_its_check(client, text):
+    answer = predict(client, text.replace('duration = "800 s"', "duration = 800"))
+    assert answer.status_code == 422 and "duration" in answer.json()["error"]
 
 
 def check(folder, name):

@@ -27,6 +27,8 @@ class StudioState:
         self.workspace = Workspace(folder)
         self.editing = Worker(self.workspace.folder, EDIT_LIMIT)
         "Checks and maps, which should answer at once."
+        self.previewing = Worker(self.workspace.folder, EDIT_LIMIT)
+        "Maps of the gallery and predictions, which must not delay a check."
         self.reading = Worker(self.workspace.folder, READ_LIMIT)
         "Results, replays and imports."
         self.watching = Worker(self.workspace.folder, READ_LIMIT)
@@ -41,7 +43,7 @@ class StudioState:
     async def close(self) -> None:
         """Stop the jobs and end the workers."""
         await self.jobs.close()
-        for worker in (self.editing, self.reading, self.watching):
+        for worker in (self.editing, self.previewing, self.reading, self.watching):
             await worker.close()
         self._spare.cleanup()
 

@@ -1,4 +1,4 @@
-"""Requests about scenarios: the gallery, checking, editing, saving, importing."""
+"""Requests about scenarios: the gallery, checking, predicting, editing, saving, importing."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ class CheckRequest(RequestBody):
 
     world: _Name
     text: _Text
+
+
+class PredictRequest(CheckRequest):
+    """A text of which the advisor predicts the results."""
 
 
 class KeyChange(RequestBody):
@@ -67,7 +71,7 @@ async def _describe(studio: StudioState, world: WorldFile) -> dict[str, Any]:
     key = (world.id, about.st_mtime_ns, about.st_size)
     if key not in studio.overviews:
         try:
-            studio.overviews[key] = await studio.editing.ask("overview", file=_argument(studio, world))
+            studio.overviews[key] = await studio.previewing.ask("overview", file=_argument(studio, world))
         except UserError as error:
             studio.overviews[key] = {"problem": str(error)}
     return {"id": world.id, "local": world.local, **studio.overviews[key]}
@@ -94,6 +98,16 @@ async def check_world(request: Request) -> Response:
     asked = await read_body(request, CheckRequest)
     world = studio.workspace.find_world(asked.world)
     return JSONResponse(await studio.editing.ask("check", file=_argument(studio, world), text=asked.text))
+
+
+async def predict_world(request: Request) -> Response:
+    """Return the advisor's predictions for a text; nothing is run."""
+    studio = state_of(request)
+    asked = await read_body(request, PredictRequest)
+    world = studio.workspace.find_world(asked.world)
+    return JSONResponse(
+        await studio.previewing.ask("predict", file=_argument(studio, world), text=asked.text)
+    )
 
 
 async def edit_world(request: Request) -> Response:
@@ -160,6 +174,7 @@ ROUTES = [
     Route("/api/worlds", list_worlds),
     Route("/api/world", read_world),
     Route("/api/check", check_world, methods=["POST"]),
+    Route("/api/predict", predict_world, methods=["POST"]),
     Route("/api/edit", edit_world, methods=["POST"]),
     Route("/api/save", save_world, methods=["POST"]),
     Route(UPLOAD, import_trace, methods=["POST"]),

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from roamcast.errors import UserError
-from roamcast.studio.editing import checking
+from roamcast.studio.editing import checking, predicting
 from roamcast.studio.reading import answers, files, live
 
 MOST_MEMORY = 12 << 30
@@ -21,6 +21,7 @@ MOST_MEMORY = 12 << 30
 TASKS: dict[str, Callable[..., Any]] = {
     "check": checking.check,
     "edit": checking.edit,
+    "predict": predicting.predict,
     "overview": checking.overview,
     "able": checking.find_able,
     "import": checking.import_trace,

@@ -84,6 +84,7 @@ def describe_map(scenario: Scenario) -> dict[str, Any]:
         "range": scenario.radio.range,
         "moment": ground.moment,
         "zone": None if grid is None or len(grid) > 400 else grid.side,
+        "buildings": [[each.polygon, *each.holes] for each in scenario.radio.obstacles],
         "groups": _groups(scenario, ground),
     }
 

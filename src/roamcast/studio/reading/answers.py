@@ -40,14 +40,13 @@ def summarise(folders: list[str]) -> list[dict[str, Any]]:
         except (UserError, ValueError, LookupError, TypeError, AttributeError) as error:  # of other origin
             found.append({"id": folder, "problem": _brief(error)})
             continue
-        sweeps = campaign.sweeps.values()
         told: dict[str, Any] = {
             "id": folder,
             "title": campaign.title,
             "command": str(notes.get("command") or ""),
             "question": _question(campaign, notes),
             "seeds": len(campaign.seed_list),
-            "protocols": sorted({label for sweep in sweeps for label in sweep.protocols}),
+            "protocols": _list_protocols(campaign),
             "answer": "",
             "finished": "seconds" in notes,
             "time": (Path(folder) / "campaign.json").stat().st_mtime,
@@ -122,6 +121,11 @@ def _read_staged(folder: Path) -> Facts | None:
     return Facts.read(folder) if (folder / "run.json").is_file() else None
 
 
+def _list_protocols(campaign: Campaign) -> list[str]:
+    """Return the protocols of a campaign in the order of its file."""
+    return list(dict.fromkeys(label for sweep in campaign.sweeps.values() for label in sweep.protocols))
+
+
 def read_answer(folder: str) -> dict[str, Any]:
     """Return everything that the page of a result shows at once."""
     store = ResultsFolder(folder)
@@ -130,7 +134,7 @@ def read_answer(folder: str) -> dict[str, Any]:
     told["question"] = _question(status.campaign, status.notes)
     told["seeds"] = status.campaign.seed_list
     points = store.read_table("points").to_pylist()
-    told["protocols"] = list(dict.fromkeys(row["protocol"] for row in points))
+    told["protocols"] = _list_protocols(status.campaign)
     told["points"] = len({(row["sweep"], row["point"]) for row in points})
     told["report"] = (store.folder / "report.html").exists()
     told["tables"] = [name for name in _TABLES if store.table_file(name).exists()]

@@ -5,7 +5,7 @@ import { colour, metricValue } from "./format.js";
 
 export function answer(told, open) {
   if (told.stale) return null;
-  if (!told.record) return h("p", { class: "note" }, "The runs are not measured yet; resume the question.");
+  if (!told.record) return h("p", { class: "note" }, "The runs are not measured yet. Resume the comparison.");
   return told.record.points.map((point) => one(told, point, open));
 }
 
@@ -20,6 +20,7 @@ function one(told, point, open) {
       h("p", { class: "actions" }, h("button", { type: "button", onclick: () => open("why") }, "Why were events lost?"),
         h("button", { type: "button", class: "quiet", onclick: () => open("replay") }, "Watch a run"))),
     h("div", { class: "strips" }, told.metrics.slice(0, 4).map((metric) => strip(told, point, metric, protocols))),
+    h("p", { class: "small" }, "Dots are seeds, vertical lines their means."),
     h("div", { class: "card pad wide" }, table(told, point, protocols)));
 }
 
@@ -29,10 +30,10 @@ function split(sentence) {
 }
 
 function table(told, point, protocols) {
-  return h("table", { class: "sides" }, h("caption", {}, told.few ? "Means over seeds; in parentheses the least and the most, as these are few seeds" : "Means over seeds with 95 % confidence intervals"),
+  return h("table", { class: "sides" }, h("caption", {}, told.few ? "Means over seeds, with the smallest and largest value in parentheses (too few seeds for intervals)" : "Means over seeds with 95 % confidence intervals"),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Metric"), protocols.map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, told.metrics.map((metric) => h("tr", {},
-      h("th", { scope: "row", title: metric.meaning }, metric.title, metric.unit ? h("span", { class: "small" }, ` ${metric.unit}`) : null),
+      h("th", { scope: "row", title: metric.meaning }, metric.title, metric.unit ? h("span", { class: "small" }, ` (${metric.unit})`) : null),
       protocols.map((name) => cell(point.texts[name]?.[metric.name], name))))));
 }
 
@@ -61,5 +62,5 @@ function strip(told, point, metric, protocols) {
     const mean = point.protocols[name]?.[metric.name]?.mean;
     if (mean !== undefined && mean !== null) drawn.append(s("line", { x1: x(mean), x2: x(mean), y1: y - 9, y2: y + 9, class: `mean ${colour(number)}` }));
   });
-  return h("figure", { class: "card pad" }, h("figcaption", { title: metric.meaning }, metric.title, metric.unit ? h("span", { class: "small" }, ` ${metric.unit}`) : null), drawn);
+  return h("figure", { class: "card pad" }, h("figcaption", { title: metric.meaning }, metric.title, metric.unit ? h("span", { class: "small" }, ` (${metric.unit})`) : null), drawn);
 }

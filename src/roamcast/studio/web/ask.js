@@ -1,4 +1,4 @@
-// A question: which of these protocols serves this world best?
+// The form of a comparison: world, protocols, seeds, goal and changed keys.
 
 import { get, post } from "./api.js";
 import { commandLine, h, later, newId, put } from "./dom.js";
@@ -10,18 +10,18 @@ export async function ask({ world = "shipped/shopping" }) {
   const chosen = new Set(USUAL);
   const command = h("div", { "aria-live": "polite" });
   const list = h("div", { class: "protocols" });
-  const start = h("button", { type: "submit", class: "big" }, "Ask");
+  const start = h("button", { type: "submit", class: "big" }, "Run");
   const where = labelled("World", h("select", { onchange: () => load() }, worlds.map((each) =>
     h("option", { value: each.id }, `${each.name ?? each.id}${each.local ? ` (${each.id.slice(6)})` : ""}`))));
   where.input.value = worlds.some((each) => each.id === world) ? world : worlds[0].id;
   const seeds = labelled("Seeds", h("input", { type: "number", min: 1, max: 10000, value: 5, required: true }),
     "Independent repetitions; five or more give confidence intervals.");
   const sets = labelled("Changed keys", h("textarea", { rows: 2, placeholder: 'radio.range="200 m"', spellcheck: "false" }),
-    "One a line, as --set takes them; the world's file stays as it is.");
+    "One key per line, as for --set. The file of the world is not changed.");
   const more = Object.entries(options).map(([name, about]) => {
     const input = about.choices.length
-      ? h("select", {}, h("option", { value: "" }, "default"), about.choices.map((each) => h("option", { value: each }, each)))
-      : h("input", { type: "text", placeholder: about.hint });
+      ? h("select", {}, h("option", { value: "" }, `default: ${about.choices[0]}`), about.choices.map((each) => h("option", { value: each }, each)))
+      : h("input", { type: "text", placeholder: "none" });
     return [name, labelled(name[0].toUpperCase() + name.slice(1), input, about.help)];
   });
 
@@ -76,8 +76,8 @@ export async function ask({ world = "shipped/shopping" }) {
     h("div", { class: "go" }, start, command)),
   h("fieldset", { class: "card" }, h("legend", {}, "Protocols"), list));
   await load();
-  return [h("div", { class: "head" }, h("div", {}, h("h1", {}, "Ask"),
-    h("p", { class: "lead" }, "Which protocol serves this world best? All run on the same seeds."))), form];
+  return [h("div", { class: "head" }, h("div", {}, h("h1", {}, "Compare protocols"),
+    h("p", { class: "lead" }, "Find the protocol that serves a world best. All protocols run on the same seeds."))), form];
 }
 
 function labelled(text, input, about = "") {

@@ -1,10 +1,11 @@
-// The editor of a scenario: map, form and text of the same file, checked while it is edited.
+// The editor of a scenario: map, prediction, form and text of the same file, checked while it is edited.
 
 import { get, post } from "./api.js";
 import { codeEditor } from "./code.js";
 import { commandLine, h, later, put, shellWord, toast } from "./dom.js";
 import { scenarioForm } from "./form.js";
 import { placingMap } from "./place.js";
+import { predictions } from "./predict.js";
 
 export async function editor({ id }, signal) {
   const told = await get("/api/world", { id });
@@ -16,6 +17,7 @@ export async function editor({ id }, signal) {
   const code = codeEditor(told.text, later(350, check));
   const form = scenarioForm(change);
   const ground = placingMap(change);
+  const predicted = predictions(id, change);
   const save = h("button", { type: "button", class: "quiet", onclick: () => store(null) }, "Save");
   const leave = (event) => {
     if (code.text !== saved) event.preventDefault();
@@ -55,6 +57,8 @@ export async function editor({ id }, signal) {
     code.mark(found.problems.map((problem) => problem.line).filter((line) => line !== null));
     ground.draw(found.map);
     if (found.form) form.draw(found.form);
+    if (found.form) predicted.show(found.form);
+    if (!found.problems.length) predicted.update(code.text);
   }
 
   function tell(found) {
@@ -109,7 +113,7 @@ export async function editor({ id }, signal) {
     h("div", { class: "row" }, told.local ? save : null, copy, h("a", { class: "button", href: askLink, onclick: compare }, "Compare protocols"))),
     status,
     h("div", { class: "workbench" },
-      h("section", { class: "left", "aria-label": "Map and form" }, ground.element, form.element),
+      h("section", { class: "left", "aria-label": "Map, prediction and form" }, ground.element, predicted.element, form.element),
       h("section", { class: "right", "aria-label": "Text" }, code.element)),
     told.local ? commandLine(`roamcast check ${shellWord(name)}`, "The check in a terminal") : null,
   ];

@@ -11,8 +11,8 @@ export async function history() {
   const empty = !told.results.length && !open.length;
   return [
     h("div", { class: "head" }, h("div", {}, h("h1", {}, "Results"), h("p", { class: "lead" }, "Every comparison and campaign in this folder.")),
-      h("a", { class: "button", href: "#/ask" }, "Ask another")),
-    empty ? h("p", { class: "note" }, "No question has been asked in this folder yet.") : null,
+      h("a", { class: "button", href: "#/ask" }, "New comparison")),
+    empty ? h("p", { class: "note" }, "This folder has no results yet: start a comparison.") : null,
     h("ul", { class: "results" }, open.map(running), told.results.map(one)),
   ];
 }

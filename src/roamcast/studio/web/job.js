@@ -1,10 +1,10 @@
-// A question while it runs: progress, runs as they end, stop; the result when it is done.
+// A comparison while it runs: progress, runs as they end, stop; the result when it is done.
 
 import { follow, post } from "./api.js";
 import { commandLine, h, put, toast } from "./dom.js";
 import { duration } from "./format.js";
 
-const WORDS = { waiting: "Waits for another question", running: "Running", stopping: "Stopping …", stopped: "Stopped; finished runs are kept",
+const WORDS = { waiting: "Waiting for another comparison", running: "Running", stopping: "Stopping …", stopped: "Stopped; finished runs are kept",
   failed: "Failed", done: "Done" };
 
 export async function job({ id }, signal) {
@@ -17,8 +17,8 @@ export async function job({ id }, signal) {
     }, signal).catch((error) => (error.name === "AbortError" ? null : (reject(error), toast(error.message, "bad"))));
   });
   await first;
-  return [h("div", { class: "head" }, h("div", {}, h("p", { class: "crumb" }, h("a", { href: "#/ask" }, "Ask"), " / question"),
-    h("h1", {}, "The answer fills in"))), view];
+  return [h("div", { class: "head" }, h("div", {}, h("p", { class: "crumb" }, h("a", { href: "#/ask" }, "Compare"), " / running"),
+    h("h1", {}, "Comparison"))), view];
 }
 
 function draw(view, state) {
@@ -39,7 +39,7 @@ function draw(view, state) {
     commandLine(state.command));
 }
 
-/** Returns a button that continues a question. */
+/** Returns a button that resumes a comparison. */
 export function again(state) {
   return h("button", { type: "button", onclick: async () => {
     try {
@@ -57,7 +57,7 @@ function cells(state) {
   const rows = seeds.length ? seeds : Array.from({ length: Math.min(state.question.seeds, 20) }, (_, index) => index + 1);
   const known = new Map(state.cells.map((cell) => [`${cell.protocol}/${cell.seed}`, cell]));
   return h("div", { class: "card pad wide" }, h("table", { class: "cells" },
-    h("caption", {}, "Delivered of what was wanted, run by run"),
+    h("caption", {}, "Delivery rate of each run"),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Seed"), protocols.map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, rows.map((seed) => h("tr", {}, h("th", { scope: "row" }, seed), protocols.map((name) => one(known.get(`${name}/${seed}`))))))));
 }

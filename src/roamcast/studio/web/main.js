@@ -11,7 +11,7 @@ import { result } from "./result.js";
 import { worlds } from "./worlds.js";
 
 const VIEWS = { worlds, world: editor, ask, job, results: pastResults, result, live };
-const PAGES = [["worlds", "Worlds", ["world"]], ["ask", "Ask", ["job"]], ["results", "Results", ["result"]],
+const PAGES = [["worlds", "Worlds", ["world"]], ["ask", "Compare", ["job"]], ["results", "Results", ["result"]],
   ["live", "Live nodes", []]];
 
 const page = document.getElementById("page");

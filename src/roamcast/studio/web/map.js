@@ -1,4 +1,4 @@
-// The map of a scenario as SVG: area, zones, groups, trails of the last minute, publishers.
+// The map of a scenario as SVG: area, zones, buildings, groups, trails of the last minute, publishers.
 
 import { s } from "./dom.js";
 import { colour } from "./format.js";
@@ -16,6 +16,7 @@ export function drawMap(map, { label = "", small = false } = {}) {
   });
   root.append(s("rect", { class: "ground", x: 0, y: 0, width, height, rx: unit / 2 }));
   if (map.zone) root.append(zones(map, unit, flip, small));
+  if (map.buildings.length) root.append(buildings(map, unit, flip));
   const trails = s("g", { class: "trails" });
   const nodes = s("g", { class: "nodes" });
   map.groups.forEach((group, number) => {
@@ -50,6 +51,12 @@ function clip(root, nodes, { width, height }) {
   return nodes;
 }
 
+function buildings({ buildings: outlines }, unit, flip) {
+  const ring = (corners) => `M${corners.map(([x, y]) => `${x},${flip(y)}`).join("L")}Z`;
+  const d = outlines.flat().map(ring).join("");
+  return s("path", { class: "building", d, "fill-rule": "evenodd", "stroke-width": unit / 5 });
+}
+
 function zones(map, unit, flip, small) {
   const { width, height, zone } = map;
   const group = s("g", { class: "zones" });
@@ -74,5 +81,6 @@ function zones(map, unit, flip, small) {
 /** Returns the groups of a map in words, for its label. */
 export function describeMap(map) {
   const groups = map.groups.map((group) => `${group.count} ${group.name}`).join(", ");
-  return `${map.width} m x ${map.height} m with ${groups}, ${map.moment} s into the run`;
+  const walls = map.buildings.length ? ` and ${map.buildings.length} buildings` : "";
+  return `${map.width} m x ${map.height} m with ${groups}${walls}, ${map.moment} s into the run`;
 }

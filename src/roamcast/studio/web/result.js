@@ -30,7 +30,7 @@ export async function result({ id, tab = "answer" }) {
         told.question && !status.running ? again({ question: told.question, result: id }) : null) : null),
     told.stale ? h("div", { class: "note bad row spread" }, told.stale, told.question ? again({ question: told.question, result: id }) : null) : null,
     shown.element,
-    told.command ? commandLine(told.command, "The question in a terminal") : null,
+    told.command ? commandLine(told.command, "The same in a terminal") : null,
   ];
 }
 

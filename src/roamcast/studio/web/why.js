@@ -55,8 +55,8 @@ export function why(id, told, open) {
     };
     const watch = () => open("replay", { protocol: row.protocol, seed: row.seed, event: cause.about, node: cause.node });
     return h("li", { class: "cause" },
-      h("div", { class: "row spread" }, h("div", { class: "says" }, bar, h("b", {}, `${((100 * cause.times) / all).toFixed(0)} %`), ` ${cause.says}`,
-        h("span", { class: "small" }, ` ${cause.times.toLocaleString("en")}${cause.proven ? `, ${cause.proven.toLocaleString("en")} proven` : ""}`)),
+      h("div", { class: "row spread" }, h("div", { class: "says" }, bar, h("b", {}, cause.times < 0.005 * all ? "<1 %" : `${((100 * cause.times) / all).toFixed(0)} %`), ` ${cause.says}`,
+        h("span", { class: "small" }, ` ${cause.times.toLocaleString("en")}${cause.proven === cause.times ? ", proven" : cause.proven ? `, ${cause.proven.toLocaleString("en")} proven` : ""}`)),
       h("div", { class: "row" }, h("button", { type: "button", class: "quiet explain", onclick: tell }, `Explain ${cause.about}, node ${cause.node}`),
         mark ? null : h("button", { type: "button", class: "quiet watch", onclick: watch }, "Watch it"))), story);
   }

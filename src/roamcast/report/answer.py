@@ -106,18 +106,23 @@ def _cheapest(
     """Return the protocol with significantly fewest messages among those of equivalent delivery, if any."""
     cheapest = find_leaders(result, place, _COST, leaders)
     if len(cheapest) != 1:
-        told = f"{join_names(leaders)} serve this scenario equally well: they deliver the same to two points"
+        equal = f"{join_names(leaders)} serve this scenario equally well: their delivery rates are equivalent"
         more = suggest_seeds(result, place, _COST, cheapest)
         return Answer(
             None,
             leaders,
-            sentences=[f"{told}, and none is surely cheaper.", list_rates(leaders, rates), *more],
+            sentences=[
+                f"{equal} within 2 points, and none is significantly cheaper.",
+                list_rates(leaders, rates),
+                *more,
+            ],
         )
     best = cheapest[0]
     others = [p for p in leaders if p != best]
     head = _headline(result, place, protocols, best, GOALS["delivery"])
-    verb = "delivers" if len(others) == 1 else "deliver"
-    same = f"{join_names(others)} {verb} the same to two points, for more messages."
+    rate = "delivery rate {} is" if len(others) == 1 else "delivery rates {} are"
+    subject = rate.format(f"of {join_names(others)}")
+    same = f"The {subject} equivalent within 2 points, with more messages per delivery."
     found = [*head, same, *describe_outliers(result, place, best)]
     return Answer(best, leaders, sentences=[*found, *compare_others(result, place, protocols, best)])
 
@@ -130,24 +135,18 @@ def _headline(result: CampaignResult, place: Place, protocols: list[str], best: 
         won = sum(
             all(other.get(seed, 0.0) <= rate for other in values.values()) for seed, rate in own.items()
         )
-        typical = (
-            f"the median seed gets {100 * median(own.values()):.1f} % of what was wanted{_deadline(result)}"
-        )
+        typical = f"delivery rate{_deadline(result)} is {100 * median(own.values()):.1f} %"
     else:
         won = sum(
             all(other.get(seed, value) >= value for other in values.values()) for seed, value in own.items()
         )
         unit = SHOWN[goal.metric].unit
         amount = f"{short(median(own.values()))}{f' {unit}' if unit else ''}"
-        typical = (
-            f"the median seed has {amount} of {goal.noun}"
-            if unit
-            else f"the median seed has {amount} {goal.noun}"
-        )
+        typical = f"{goal.noun} is {amount}"
     return [
-        f"{best} {goal.superlative}: in {won} of {len(own)} seeds no other {goal.comparative},"
-        f" and {typical}.",
-        f"Over all seeds {describe_protocol(result, place, best)}.",
+        f"{best} {goal.superlative}: in {won} of {len(own)} seeds no other protocol {goal.comparative}, and"
+        f" its median {typical}.",
+        f"Its {describe_protocol(result, place, best)}.",
     ]
 
 
@@ -158,15 +157,14 @@ def _deadline(result: CampaignResult) -> str:
 
 def _alone(result: CampaignResult, place: Place, protocol: str, rates: dict[str, Row]) -> str:
     if not rates[protocol]["mean"]:
-        return f"{protocol} delivers nothing of what was wanted; it is compared with nobody."
-    return f"{protocol} is compared with nobody: {describe_protocol(result, place, protocol)}."
+        return f"{protocol} delivers nothing, and there is no other protocol to compare it with."
+    return f"{protocol} is compared with no other protocol: its {describe_protocol(result, place, protocol)}."
 
 
 def _too_few(rates: dict[str, Row], seeds: int) -> str:
     how_many = "One seed is" if seeds == 1 else f"{seeds} seeds are"
     return (
-        f"{how_many} too few to say who serves this scenario best; take {FEW} or more. "
-        f"{list_rates(list(rates), rates)}"
+        f"{how_many} too few to name the best protocol; take {FEW} or more. {list_rates(list(rates), rates)}"
     )
 
 

@@ -139,13 +139,12 @@ def test_the_answer_names_the_best_and_what_speaks_against_it(result):
     found = answer(result, PLACE, THREE)
     assert (found.best, found.ties, found.undecided) == ("ft-cbr", [], False)
     assert found.sentences == [
-        "ft-cbr serves this scenario best: in 2 of 2 seeds no other delivers more, and the median seed gets "
-        "95.0 % of what was wanted.",
-        "Over all seeds it delivers 95.0 [94.0, 96.0] % of what was wanted, "
-        "for 5.000 [4.990, 5.010] messages per delivery.",
-        "flooding comes next: seed by seed it delivers 25.0 [23.0, 27.0] points less.",
-        "cbr is quicker (0.100 [0.090, 0.110] s for what all delivered) and cheaper "
-        "(3.000 [2.990, 3.010] messages per delivery), but delivers 60.0 [59.0, 61.0] %.",
+        "ft-cbr serves this scenario best: in 2 of 2 seeds no other protocol delivers more, and its median "
+        "delivery rate is 95.0 %.",
+        "Its mean delivery rate is 95.0 [94.0, 96.0] %, with 5.000 [4.990, 5.010] messages per delivery.",
+        "flooding is second: paired by seed, its delivery rate is 25.0 [23.0, 27.0] points lower.",
+        "cbr is faster (0.100 [0.090, 0.110] s on common deliveries) and cheaper "
+        "(3.000 [2.990, 3.010] messages per delivery), but its delivery rate is 60.0 [59.0, 61.0] %.",
     ]
 
 
@@ -153,18 +152,19 @@ def test_the_headline_counts_the_seeds_in_which_no_other_delivers_more_and_names
     rates = {"flooding": {1: 0.5, 2: 0.9, 3: 0.7}, "cbr": {1: 0.1}, "ft-cbr": {1: 0.5, 2: 0.8, 3: 0.99}}
     result.by_seed = lambda sweep, point, protocol, metric: rates[protocol]
     first = answer(result, PLACE, THREE).sentences[0]
-    assert "in 2 of 3 seeds no other delivers more, and the median seed gets 80.0 %" in first
+    assert "in 2 of 3 seeds no other protocol delivers more, and its median delivery rate is 80.0 %" in first
 
 
 def test_a_bad_seed_of_the_best_is_not_kept_quiet(result):
     known = {"delivery_rate": {1: 0.99, 2: 0.98, 6: 0.53}}
     result.by_seed = lambda *key: known.get(key[-1], {})
-    assert "Seed 6 got 53.0 %." in answer(result, PLACE, THREE).sentences
+    assert "In seed 6 its delivery rate is 53.0 %." in answer(result, PLACE, THREE).sentences
     known |= {"expected": {6: 1000.0}, "reachable": {6: 540.0}}
-    told = "Seed 6 got 53.0 %: 46 % of what was wanted could not be reached by any path."
+    cause = "for 46 % of the expected deliveries no path existed until the end"
+    told = f"In seed 6 its delivery rate is 53.0 %: {cause}."
     assert told in answer(result, PLACE, THREE).sentences
     known["reachable"][6] = 900.0  # explains a fifth of what was lost: not the cause
-    assert "Seed 6 got 53.0 %." in answer(result, PLACE, THREE).sentences
+    assert "In seed 6 its delivery rate is 53.0 %." in answer(result, PLACE, THREE).sentences
 
 
 def test_of_two_that_surely_deliver_the_same_the_one_that_is_surely_cheaper_serves_best():
@@ -178,7 +178,10 @@ def test_of_two_that_surely_deliver_the_same_the_one_that_is_surely_cheaper_serv
     )
     found = answer(same, PLACE, THREE)
     assert (found.best, found.ties, found.undecided) == ("ft-cbr", ["flooding", "ft-cbr"], False)
-    assert "flooding delivers the same to two points, for more messages." in found.sentences
+    assert (
+        "The delivery rate of flooding is equivalent within 2 points, with more messages per delivery."
+        in (found.sentences)
+    )
     same.differences[*PLACE, "messages_per_delivery", "flooding", "ft-cbr"]["deviation"] *= 4.5
     found = answer(same, PLACE, THREE)
     assert found.best is None
@@ -198,7 +201,7 @@ def test_seeds_that_spread_too_widely_name_nobody_best():
     told, more = found.sentences
     assert told.startswith("10 seeds do not decide whether flooding or ft-cbr serves this scenario best")
     assert re.fullmatch(
-        r"If the difference is as observed \(25.0 points\), about \d+ more seeds would show it .*",
+        r"If the observed difference \(25.0 points\) is true, about \d+ more seeds would make it .*",
         more,
     )
     assert {mark for _, mark in rank(spread, PLACE, "delivery_rate", THREE).values()} == {"tie", ""}
@@ -229,7 +232,7 @@ def test_few_seeds_name_nobody_best(result, seeds):
         row["count"] = seeds
     found = answer(result, PLACE, THREE)
     assert found.best is None and found.undecided
-    assert "too few to say who serves this scenario best" in found.sentences[0]
+    assert "too few to name the best protocol" in found.sentences[0]
     assert not any(mark for _, mark in rank(result, PLACE, "delay_common", THREE).values())
 
 
@@ -251,7 +254,9 @@ def test_nothing_delivered_is_nobodys_best():
 
 def test_one_protocol_alone_is_nobodys_best(result):
     found = answer(result, PLACE, ["cbr"])
-    assert found.best is None and found.sentences[0].startswith("cbr is compared with nobody: it delivers")
+    assert found.best is None and found.sentences[0].startswith(
+        "cbr is compared with no other protocol: its mean delivery rate is"
+    )
     assert {mark for _, mark in rank(result, PLACE, "delivery_rate", ["cbr"]).values()} == {""}
 
 
@@ -293,9 +298,9 @@ def test_the_comparison_holds_at_eighty_columns(result, capsys):
         (
             "airtime",
             "airtime_per_delivery",
-            "cbr needs the least airtime: in 10 of 10 seeds no other needs less",
+            "cbr needs the least airtime: in 10 of 10 seeds no other protocol needs less",
         ),
-        ("delay", "delay_common", "cbr is the quickest: in 10 of 10 seeds no other is quicker"),
+        ("delay", "delay_common", "cbr is the fastest: in 10 of 10 seeds no other protocol is faster"),
     ],
 )
 def test_the_goal_decides_and_less_delivery_is_told(goal, metric, says):
@@ -310,7 +315,7 @@ def test_the_goal_decides_and_less_delivery_is_told(goal, metric, says):
     )
     found = answer(asked, PLACE, two)
     assert found.best == "cbr" and found.sentences[0].startswith(says)
-    least = "It does not deliver the most. Delivered of what was wanted: ft-cbr 95.0 [94.0, 96.0] % and cbr"
+    least = "It does not deliver the most. Delivery rates: ft-cbr 95.0 [94.0, 96.0] % and cbr"
     assert found.sentences[-1].startswith(least)
 
 
@@ -331,7 +336,7 @@ def test_a_tie_that_no_number_of_seeds_decides_says_so():
             ("delivery_rate", "flooding", "cbr"): (0.1, 0.01),
         },
     )
-    assert "More than 10,000 seeds would be needed" in answer(equal, PLACE, THREE).sentences[1]
+    assert "more than 10,000 seeds are needed" in answer(equal, PLACE, THREE).sentences[1]
 
 
 def test_a_tie_of_near_equals_tells_the_seeds_that_show_them_equal():
@@ -345,5 +350,5 @@ def test_a_tie_of_near_equals_tells_the_seeds_that_show_them_equal():
     )
     more = answer(near, PLACE, THREE).sentences[1]
     assert re.fullmatch(
-        r"If they deliver as observed, about \d+ more seeds .* the same to two points\.", more
+        r"If the observed delivery rates are true, about \d+ more seeds .* equivalent within 2 points\.", more
     )

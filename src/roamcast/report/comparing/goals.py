@@ -35,14 +35,14 @@ class Goal(NamedTuple):
     superlative: str
     "What the best protocol does, after its name."
     comparative: str
-    "What no other protocol does in a seed, after `no other`."
+    "What no other protocol does in a seed, after `no other protocol`."
     noun: str
-    "What a protocol has of it."
+    "The name of the metric in a sentence."
 
 
 GOALS = {
     "delivery": Goal("delivery_rate", "serves this scenario best", "delivers more", "delivery rate"),
-    "delay": Goal("delay_common", "is the quickest", "is quicker", "delay of common deliveries"),
+    "delay": Goal("delay_common", "is the fastest", "is faster", "delay of common deliveries"),
     "messages": Goal(
         "messages_per_delivery", "needs the fewest messages", "needs fewer", "messages per delivery"
     ),

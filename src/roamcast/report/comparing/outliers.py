@@ -32,23 +32,24 @@ def find_outliers(rates: dict[int, float]) -> list[int]:
 
 
 def describe_outliers(result: CampaignResult, place: tuple[str, str], protocol: str) -> list[str]:
-    """Return a sentence for each outlying seed of a protocol: what it got, and the cause if one is known."""
+    """Return a sentence for each outlying seed: the delivery rate of a protocol, and the cause if known."""
     rates, reachable, expected = (
         result.by_seed(*place, protocol, metric) for metric in ("delivery_rate", "reachable", "expected")
     )
     found = find_outliers(rates)
-    told = []
+    sentences = []
     for seed in found[:MOST_NAMED]:
         cause = ""
         if expected.get(seed) and seed in reachable:
             unreachable = 1 - reachable[seed] / expected[seed]
             if unreachable >= _EXPLAINS * (1 - rates[seed]):
-                cause = f": {100 * unreachable:.0f} % of what was wanted could not be reached by any path"
+                share = f"{100 * unreachable:.0f} %"
+                cause = f": for {share} of the expected deliveries no path existed until the end"
         cause = cause or _name_cause(result, protocol, seed)
-        told.append(f"Seed {seed} got {100 * rates[seed]:.1f} %{cause}.")
+        sentences.append(f"In seed {seed} its delivery rate is {100 * rates[seed]:.1f} %{cause}.")
     if len(found) > MOST_NAMED:
-        told.append(f"{len(found) - MOST_NAMED} more seeds are more than ten points below the median.")
-    return told
+        sentences.append(f"{len(found) - MOST_NAMED} more seeds are more than ten points below the median.")
+    return sentences
 
 
 def _name_cause(result: CampaignResult, protocol: str, seed: int) -> str:

@@ -20,49 +20,50 @@ _RATE, _REACHED, _DELAY, _COST = (
 
 
 def describe_protocol(result: CampaignResult, place: Place, protocol: str) -> str:
-    """Return the delivery of a protocol, of what was wanted and of what was reachable, its delay and cost."""
+    """Return delivery rate, share of reachable deliveries, delay and cost of a protocol, to follow `its`."""
     values = result.values
     deadline = result.campaign.measure.deadline
     within = "" if deadline is None else f" within {deadline:g} s"
-    told = f"it delivers {percent(values[*place, protocol, _RATE])} of what was wanted{within}"
+    text = f"mean delivery rate{within} is {percent(values[*place, protocol, _RATE])}"
     if reached := values.get((*place, protocol, _REACHED)):
-        told += f" and {percent(reached)} of what was reachable"
+        text += f", or {percent(reached)} of the reachable deliveries"
+    costs = []
     if delay := values.get((*place, protocol, "delay_mean")):
-        told += f", after {format_estimate(delay, unit='s')} on the mean"
+        costs.append(f"a mean delay of {format_estimate(delay, unit='s')}")
     if cost := values.get((*place, protocol, _COST)):
-        told += f", for {format_estimate(cost)} messages per delivery"
-    return told
+        costs.append(f"{format_estimate(cost)} messages per delivery")
+    return f"{text}, with {join_names(costs)}" if costs else text
 
 
 def describe_gap(result: CampaignResult, place: Place, best: str, rates: dict[str, Row]) -> list[str]:
-    """Return who comes next in delivery, and by how much."""
+    """Return the protocol with the second highest delivery rate, and its distance."""
     second = max((p for p in rates if p != best), key=lambda p: rates[p]["mean"])
     gap = find_gap(result, place, _RATE, (best, second))
     if gap is None:
         return []
     points = format_interval(gap.mean, gap.mean - gap.half, gap.mean + gap.half, 100.0, "points")
-    return [f"{second} comes next: seed by seed it delivers {points} less."]
+    return [f"{second} is second: paired by seed, its delivery rate is {points} lower."]
 
 
 def list_rates(names: list[str], rates: dict[str, Row]) -> str:
     """Return the delivery rates of protocols as a sentence."""
-    told = [f"{p} {percent(rates[p])}" for p in names if p in rates]
-    return f"Delivered of what was wanted: {join_names(told)}."
+    return f"Delivery rates: {join_names([f'{p} {percent(rates[p])}' for p in names if p in rates])}."
 
 
 def compare_others(result: CampaignResult, place: Place, protocols: list[str], best: str) -> list[str]:
-    """Return who is surely better than the best at something else, and what that costs in delivery."""
+    """Return who is significantly faster or cheaper than the best, with the delivery rate."""
     found: dict[str, list[str]] = {}
-    for metric, word, unit in ((_DELAY, "quicker", "s"), (_COST, "cheaper", "messages")):
+    for metric, word, unit in ((_DELAY, "faster", "s"), (_COST, "cheaper", "messages")):
         leaders = find_leaders(result, place, metric, protocols)
         if not leaders or best in leaders:
             continue
         leader = min(leaders, key=lambda p: result.values[*place, p, metric]["mean"])
-        told = format_estimate(result.values[*place, leader, metric], unit=unit)
-        what = f"{told} for what all delivered" if metric == _DELAY else f"{told} per delivery"
+        amount = format_estimate(result.values[*place, leader, metric], unit=unit)
+        what = f"{amount} on common deliveries" if metric == _DELAY else f"{amount} per delivery"
         found.setdefault(leader, []).append(f"{word} ({what})")
     return [
-        f"{other} is {' and '.join(what)}, but delivers {percent(result.values[*place, other, _RATE])}."
+        f"{other} is {' and '.join(what)}, but its delivery rate is "
+        f"{percent(result.values[*place, other, _RATE])}."
         for other, what in found.items()
         if (*place, other, _RATE) in result.values
     ]
@@ -92,15 +93,20 @@ def suggest_seeds(result: CampaignResult, place: Place, metric: str, leaders: li
         gaps.append(_size(metric, found.mean))
     if any(each is None for each in needed):
         return [
-            f"More than {MOST:,} seeds would be needed to tell them apart, if differences stay as they are."
+            f"If the observed differences are true, more than {MOST:,} seeds are needed to make them "
+            "significant."
         ]
     more = max(each or 0 for each in needed) - seeds
     plural = "s" if more > 1 else ""
     if alike:
-        told = "would show in four of five cases that they are the same to two points"
-        return [f"If they deliver as observed, about {more} more seed{plural} {told}."]
-    gap = f"If the difference is as observed ({join_names(gaps)})"
-    return [f"{gap}, about {more} more seed{plural} would show it in four of five cases."]
+        return [
+            f"If the observed delivery rates are true, about {more} more seed{plural} would show with a "
+            "probability of 80 % that they are equivalent within 2 points."
+        ]
+    return [
+        f"If the observed difference ({join_names(gaps)}) is true, about {more} more seed{plural} would make "
+        "it significant with a probability of 80 %."
+    ]
 
 
 def _size(metric: str, mean: float) -> str:

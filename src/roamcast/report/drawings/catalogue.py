@@ -85,16 +85,35 @@ def compare_figures(result: CampaignResult, place: Place, protocols: list[str]) 
                 protocols,
             )
     if any(result.by_seed(*place, p, "airtime") for p in protocols):
-        add("trade-off", "Small marks are seeds, large ones means.", draw_trade_off, result, place, protocols)
+        add(
+            "trade-off",
+            "Delivery rate against airtime: small marks are seeds, large ones means.",
+            draw_trade_off,
+            result,
+            place,
+            protocols,
+        )
     curves = result.curves.at(place) if result.curves is not None else None
     if curves is None:
         return found
     if any(run.within for run in curves.runs):
-        told = "Of all that was expected, mean over seeds: what never arrives keeps a curve below 1."
+        told = "Share of expected deliveries made within a delay, mean over seeds; losses keep it below 1."
         add("delivered-within", told, draw_within, result, curves, protocols)
-        add("delivery", "By time of publication, mean over seeds.", draw_delivery, curves, protocols)
-    add("load", "Data and RTS frames of all nodes, mean over seeds.", draw_load, curves, protocols)
+        add(
+            "delivery",
+            "Delivery rate by time of publication, mean over seeds.",
+            draw_delivery,
+            curves,
+            protocols,
+        )
+    add(
+        "load",
+        "Load: airtime of data and RTS frames of all nodes, mean over seeds.",
+        draw_load,
+        curves,
+        protocols,
+    )
     if any(run.connectivity for run in curves.runs):
-        told = "Connectivity: share of what was wanted with a path to the node when it was published."
+        told = "Connectivity: share of the expected deliveries for which a path exists at publication."
         add("connectivity", told, draw_connectivity, curves)
     return found

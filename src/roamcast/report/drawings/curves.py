@@ -42,14 +42,14 @@ def draw_within(result: CampaignResult, curves: PlaceCurves, protocols: list[str
     if (deadline := result.campaign.measure.deadline) is not None and ends[0] < deadline < ends[1]:
         axes.axvline(deadline, color="#777777", linewidth=1, linestyle=":")
         axes.text(deadline, 1.0, " deadline", fontsize=8, color="#555555", va="top")
-    return _finish(drawing, axes, "delay t (s)", "delivered within t, of all expected")
+    return _finish(drawing, axes, "delay t (s)", "share delivered within t")
 
 
 def draw_delivery(curves: PlaceCurves, protocols: list[str]) -> Drawing:
     """Draw the share delivered of what was published at each time."""
     drawing, axes = _over_time(curves, protocols, lambda run: run.delivered)
     axes.set_ylim(0, 1.03)
-    return _finish(drawing, axes, "time of publication (s)", "delivered of what was wanted")
+    return _finish(drawing, axes, "time of publication (s)", "delivery rate")
 
 
 def draw_load(curves: PlaceCurves, protocols: list[str]) -> Drawing:
@@ -60,7 +60,7 @@ def draw_load(curves: PlaceCurves, protocols: list[str]) -> Drawing:
 
 
 def draw_connectivity(curves: PlaceCurves) -> Drawing:
-    """Draw the share of what was wanted with a path when it was published: mean and range over seeds."""
+    """Draw the share of expected deliveries with a path at publication: mean and range over seeds."""
     drawing, axes = _panel()
     by_seed = {run.seed: run.connectivity for run in curves.runs if run.connectivity}
     values = np.array(list(by_seed.values()), np.float64)
@@ -70,10 +70,10 @@ def draw_connectivity(curves: PlaceCurves) -> Drawing:
     axes.fill_between(
         time, np.nanmin(values, 0), np.nanmax(values, 0), color=COLOURS[0], alpha=0.15, linewidth=0
     )
-    axes.plot([], [], color=COLOURS[0], alpha=0.25, linewidth=6, label="least to most over seeds")
+    axes.plot([], [], color=COLOURS[0], alpha=0.25, linewidth=6, label="range over seeds")
     axes.plot(time, np.nanmean(values, 0), color=COLOURS[0], label="mean over seeds")
     axes.set_ylim(0, 1.03)
-    return _finish(drawing, axes, "time of publication (s)", "wanted, with a path at once")
+    return _finish(drawing, axes, "time of publication (s)", "share with a path")
 
 
 def draw_trade_off(

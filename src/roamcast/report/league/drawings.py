@@ -31,8 +31,8 @@ def league_figures(report: LeagueReport) -> list[ReportFigure]:
     """Return the figures of the league, ready to be drawn."""
     matrix = ReportFigure(
         "league-matrix",
-        "Delivered of what was wanted (in a world of requests alone: satisfied requests), in %. Bold: best, "
-        "or not significantly worse. A red frame: less than half of the best.",
+        "Delivery rate (in a world with requests only: share of satisfied requests) [%]. Bold: best, or not "
+        "significantly worse. Orange frame: less than half of the best.",
         partial(draw_matrix, report),
     )
     fronts = [

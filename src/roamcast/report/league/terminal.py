@@ -10,8 +10,8 @@ from roamcast.report.league.report import LeagueReport
 from roamcast.report.league.tables import TextTable, list_breaks, list_matrix, list_overall
 
 _LEGEND = (
-    "Delivered of what was wanted, in %. * best or tied; ! breaks: less than half of the best; - does not "
-    "run. Costs are relative to the median protocol of each world."
+    "Delivery rate in %. * best or tied; ! breaks: less than half of the best; - cannot run here. "
+    "Costs are relative to the median protocol of each world."
 )
 
 

@@ -24,11 +24,11 @@ def _ground(result: CampaignResult) -> str:
     """Return the section on statistics: seeds, intervals, and how verdicts are found."""
     seeds = len(result.campaign.seed_list)
     if seeds == 1:
-        told = "Every protocol ran with one seed, which says nothing of how far another would be from it."
+        told = "Every protocol ran with one seed, so nothing is known about the spread over seeds."
     elif seeds < FEW:
         told = (
             f"Every protocol ran with the same {seeds} seeds, too few for intervals: numbers are means, with "
-            "the least and the most of the seeds in parentheses."
+            "the smallest and largest value of a seed in parentheses."
         )
     else:
         told = (
@@ -39,17 +39,18 @@ def _ground(result: CampaignResult) -> str:
     if result.campaign.claims:
         told += (
             " A claim is held if the interval of every number that it asks for lies within its bounds, not "
-            "held if one lies wholly beyond them, else undecided: more seeds may decide. A quotient is that "
-            "of the sums over seeds, with Fieller's interval; it is not judged if its base is not above 0."
+            "held if one lies wholly beyond them, otherwise undecided; more seeds may decide it. A "
+            "quotient is that of the sums over seeds, with Fieller's interval; it is not judged unless its "
+            "base is positive."
         )
     else:
         told += (
             f"{_rule(result)} Best: significantly better than each of the others, paired by seed "
             "(differences of shares, ratios of amounts; error 5 % over all comparisons). Tie: the difference "
-            f"is not significant. Nobody is best with fewer than {FEW} seeds, alone, or without delivering "
-            "anything."
+            f"is not significant. No protocol is called best with fewer than {FEW} seeds, if it is the only "
+            "one, or if it delivers nothing."
         )
-    return f"<section><h2>What it rests on</h2><p>{told}</p></section>"
+    return f"<section><h2>Method</h2><p>{told}</p></section>"
 
 
 def _rule(result: CampaignResult) -> str:
@@ -75,7 +76,7 @@ def _failures(result: CampaignResult) -> str:
     )
     return (
         f"<section><h2>Failures</h2><p>{len(failures)} runs failed; the numbers above are without them.</p>"
-        "<div class='wide'><table><thead><tr><th>Error</th><th>See it again</th></tr></thead>"
+        "<div class='wide'><table><thead><tr><th>Error</th><th>Command that repeats it</th></tr></thead>"
         f"<tbody>{rows}</tbody></table></div></section>"
     )
 
@@ -94,7 +95,7 @@ def _parameters(result: CampaignResult) -> str:
             continue
         router = variant.router or label
         every = _list(json.loads(plan[run_of[label]]["parameters"]))
-        changed = f": {_list(variant.parameters)}" if variant.parameters else ", as the scenario has it"
+        changed = f": {_list(variant.parameters)}" if variant.parameters else ", parameters of the scenario"
         of = (
             f"{escape(router)}{escape(changed)}"
             if router != label or variant.parameters
@@ -142,11 +143,11 @@ def _commands(result: CampaignResult) -> str:
         for _, point, protocol, command in result.commands()
     )
     whole = result.notes.get("command")
-    again = f"<p>All of it again:</p><pre>{escape(whole)}</pre>" if whole else ""
+    again = f"<p>The whole question:</p><pre>{escape(whole)}</pre>" if whole else ""
     return (
-        f"<section><h2>Reproduce it</h2>{again}<p>Each command below runs the first seed of one point; "
+        f"<section><h2>Reproduce</h2>{again}<p>Each command below runs the first seed of one point; "
         "change <code>--seed</code> for the others. The same version gives the same facts everywhere.</p>"
-        "<details><summary>Commands, point by point</summary><div class='wide'><table><thead><tr>"
+        "<details><summary>Commands by point and protocol</summary><div class='wide'><table><thead><tr>"
         f"<th>Point</th><th>Protocol</th><th>Command</th></tr></thead><tbody>{rows}</tbody></table></div></details></section>"
     )
 

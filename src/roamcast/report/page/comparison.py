@@ -64,7 +64,7 @@ def _section(result: CampaignResult, place: Place, protocols: list[str], several
     seeds = len(result.campaign.seed_list)
     dots = "Dots are seeds" + (", diamonds their means" if seeds > 1 else "")
     within = " with 95 % intervals" if seeds >= FEW else ""
-    rest = f"<h2>Over delay and time</h2>{_panels(curves)}" if curves else ""
+    rest = f"<h2>Trade-off, delay and time</h2>{_panels(curves)}" if curves else ""
     return (
         f'<section>{head}{_panels(strips)}<p class="small">{dots}{within}.</p>'
         f"{_side_by_side(result, place, protocols)}{rest}</section>"
@@ -98,9 +98,9 @@ def make_points(result: CampaignResult) -> str:
         return ""
     return (
         "<section><h2>Best at each point</h2><p class='small'>By "
-        f"{escape(GOALS[result.campaign.goal].noun)}, as <code>roamcast compare</code> decides it; the last"
-        " column is the delivery rate.</p><div class='wide'><table><thead><tr><th>Point</th><th>Best</th>"
-        "<th>Delivered of what was wanted</th></tr></thead>"
+        f"{escape(GOALS[result.campaign.goal].noun)}, as <code>roamcast compare</code> decides it.</p>"
+        "<div class='wide'><table><thead><tr><th>Point</th><th>Best</th>"
+        "<th>Delivery rate</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div></section>"
     )
 

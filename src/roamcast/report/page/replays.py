@@ -51,9 +51,9 @@ def _seeds(
     head = "<th>Reachable</th>" if reachable else ""
     head += "".join(f"<th>{escape(label)}</th>" for label in protocols)
     return (
-        "<section><h2>Seed by seed</h2><p class='small'>Reachable: share of what was wanted to which a path"
-        " led before the end, for any protocol. Then delivered of what was wanted, and median delay of what"
-        f" was delivered. {_hint(result)}</p><div class='wide'><table class='sides'><thead><tr>"
+        "<section><h2>Seed by seed</h2><p class='small'>Reachable: share of the expected deliveries for which"
+        " a path existed before the end. For each protocol: delivery rate and median delay of its deliveries."
+        f" {_hint(result)}</p><div class='wide'><table class='sides'><thead><tr>"
         f"<th>Seed</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></section>"
     )
 
@@ -61,7 +61,7 @@ def _seeds(
 def _reachable_shares(
     result: CampaignResult, place: tuple[str, str], protocols: list[str]
 ) -> dict[int, float]:
-    """Return by seed the share of what was wanted that a path led to; it is the same for all protocols."""
+    """Return by seed the share of expected deliveries with a path; it is the same for all protocols."""
     found: dict[int, float] = {}
     for label in protocols:
         of = result.by_seed(*place, label, "reachable")
@@ -72,7 +72,7 @@ def _reachable_shares(
 
 def _hint(result: CampaignResult) -> str:
     words = f"roamcast replay {result.store.folder} --protocol A,B --seed S"
-    return f"Any seed can be watched: <code>{escape(words)}</code>."
+    return f"To watch any seed: <code>{escape(words)}</code>."
 
 
 def _causes(protocols: list[str], replays: list[RunReplay]) -> str:
@@ -81,7 +81,7 @@ def _causes(protocols: list[str], replays: list[RunReplay]) -> str:
         for replay in (each for each in replays if each.protocol == label and each.expected):
             lost = sum(cause.times for cause in replay.causes)
             rows = "".join(_cause(replay, cause, lost) for cause in replay.causes[:_SHOWN])
-            share = f"{lost:,} of {replay.expected:,} lost ({lost / replay.expected:.1%})"
+            share = f"{lost:,} of {replay.expected:,} lost ({100 * lost / replay.expected:.1f} %)"
             share += _reachable(replay, lost)
             parts.append(
                 f"<div class='panel'><h3>{escape(label)}, seed {replay.seed}</h3><p class='small'>{share}</p>"
@@ -90,22 +90,30 @@ def _causes(protocols: list[str], replays: list[RunReplay]) -> str:
     if not parts:
         return ""
     return (
-        "<section><h2>Why events were lost</h2><p class='small'>Causes by <code>roamcast why</code>; a link"
-        f" opens one case in the replay.</p><div class='panels'>{''.join(parts)}</div></section>"
+        "<section><h2>Why events were lost</h2><p class='small'>Causes found by <code>roamcast why</code>."
+        f" A link opens one case in the replay.</p><div class='panels'>{''.join(parts)}</div></section>"
     )
 
 
 def _reachable(replay: RunReplay, lost: int) -> str:
-    """Return what was delivered of what any protocol could have delivered, where that differs."""
+    """Return the delivery rate of the reachable deliveries, if some were not reachable."""
     reachable = replay.expected - replay.unreachable
     if not replay.unreachable or reachable <= 0:
         return ""
     share = (replay.expected - lost) / reachable
-    return f"; to {replay.unreachable:,} no path ever led: {share:.1%} of what was reachable arrived"
+    return f"; {replay.unreachable:,} had no path; {100 * share:.1f} % of the others were delivered"
 
 
 def _cause(replay: RunReplay, cause: LossCause, lost: int) -> str:
-    proven = f", {cause.proven:,} proven" if cause.proven else ""
+    proven = (
+        ""
+        if not cause.proven
+        else ", proven"
+        if cause.proven == cause.times
+        else f", {cause.proven:,} proven"
+    )
+    share = 100 * cause.times / lost
     count = f"<span class='small'>({cause.times:,}{proven})</span>"
     watch = f'<a href="{escape(replay.link(cause))}">watch</a>'
-    return f"<tr><td>{cause.times / lost:.0%}</td><td>{escape(cause.says)} {count}</td><td>{watch}</td></tr>"
+    rounded = "&lt;1" if share < 0.5 else f"{share:.0f}"
+    return f"<tr><td>{rounded} %</td><td>{escape(cause.says)} {count}</td><td>{watch}</td></tr>"

@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "why": {"facts"},
     "replay": {"scenario", "facts", "why"},
     "studio": {
+        "advisor",
         *("scenario", "routing", "facts", "metrics", "lake", "campaign", "results", "report", "replay"),
         *("why", "ingest", "live", "api", "cli"),
     },  # the interface for the browser; campaigns and queries run in child processes

@@ -3,12 +3,14 @@
 import json
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from roamcast.cli.app import invoke
 from roamcast.errors import UserError
 from roamcast.live.config import Config, read_config
 from roamcast.live.gateway.settings import MqttSettings
@@ -91,3 +93,48 @@ def test_paths_are_relative_to_the_file(tmp_path):
     )
     with pytest.raises(UserError, match="no such file"):
         config.network_key()
+
+
+def test_no_state_of_a_node_is_shipped_with_the_examples():
+    tracked = subprocess.run(
+        ["git", "ls-files", "docs/examples/live"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if tracked.returncode:
+        pytest.skip("not a git repository")
+    files = tracked.stdout.split()
+    assert "docs/examples/live/relay.toml" in files
+    assert not [each for each in files if Path(each).parent.name.endswith(".state")]
+    ignored = subprocess.run(
+        ["git", "check-ignore", "-q", "docs/examples/live/relay.state/identity"], cwd=ROOT, check=False
+    )
+    assert ignored.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ("listen = ", "node.toml: not TOML: Invalid value"),
+        ("peer = []", "node.toml: unknown key 'peer'; known: protocol,"),
+        ('listen = "127.0.0.1:99999"', "'127.0.0.1:99999' is not an address with a port;"),
+        ('listen = "127.0.0.1:BUSY"', "cannot listen on 127.0.0.1 port BUSY: Address already in use"),
+        ('interfaces = ["wlan77"]', "no network interface is called 'wlan77'; there are "),
+        ('protocol = "raftcbr"', "unknown protocol 'raftcbr'; did you mean 'raft-cbr'?"),
+        ('state = "file"', "file: cannot keep the state of a node: File exists"),
+        ('state = "bad"', "identity: not an identity; remove the file to get a new one"),
+        ('key = "none"', "none: no such file"),
+        ('control = "no/x"', "no/x: cannot make the control socket: No such file or directory"),
+    ],
+)
+def test_a_mistake_in_a_configuration_is_told_in_one_line(tmp_path, capfd, settings, message):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        busy = str(taken.getsockname()[1])
+        (tmp_path / "file").touch()
+        (tmp_path / "bad").mkdir()
+        (tmp_path / "bad" / "identity").write_text("junk")
+        if not settings.startswith(("listen", "peer", "interfaces")):
+            settings = f'listen = "127.0.0.1:0"\npeers = []\n{settings}'
+        (tmp_path / "node.toml").write_text(settings.replace("BUSY", busy))
+        assert invoke(["node", str(tmp_path / "node.toml")]) == 2
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.startswith("roamcast: ") and message.replace("BUSY", busy) in line

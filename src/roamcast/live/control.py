@@ -121,8 +121,15 @@ async def publish(
             await receipt.acknowledged()
         yield {"acknowledged": sorted(receipt.receivers)}
     except (TimeoutError, NotConfirmed) as error:
-        reason = str(error) or f"not acknowledged by {max(receivers, 1)} within {wait:g} s"
+        reason = str(error) or _missing_acknowledgements(len(receipt.receivers), max(receivers, 1), wait)
         yield {"error": reason, "acknowledged": sorted(receipt.receivers)}
+
+
+def _missing_acknowledgements(count: int, expected: int, wait: float) -> str:
+    if count >= expected:
+        return f"some of the nodes to which it was sent have not acknowledged it within {wait:g} s"
+    nodes = "1 node" if count == 1 else f"{count} nodes"
+    return f"acknowledged by {nodes} within {wait:g} s, expected {expected}; does a subscription match it?"
 
 
 def describe(publication: Publication) -> dict[str, Any]:

@@ -69,6 +69,10 @@ class Blob(FieldCodec):
         """Return the size: two bytes and the data."""
         return 2 + len(value)
 
+    def formula(self, value: str) -> str:
+        """Return the expression of the size."""
+        return f"2 + len({value})"
+
     def write(self, out: bytearray, value: Any) -> None:
         """Append the length and the bytes."""
         if not isinstance(value, bytes) or len(value) > self.most:

@@ -37,8 +37,11 @@ class ListOf(FieldCodec):
         return self.count_bytes + sum(map(self.item.length, value))
 
     def formula(self, value: str) -> str | None:
-        """Return the expression of the size if all items have the same size."""
-        return None if self.item.fixed is None else f"{self.count_bytes} + {self.item.fixed} * len({value})"
+        """Return the expression of the size, unless the size of an item needs a call."""
+        if self.item.fixed is not None:
+            return f"{self.count_bytes} + {self.item.fixed} * len({value})"
+        each = self.item.formula("item")
+        return None if each is None else f"{self.count_bytes} + sum([{each} for item in {value}])"
 
     def write(self, out: bytearray, value: Any) -> None:
         """Append the number of items and the items."""
@@ -88,6 +91,16 @@ class TupleOf(FieldCodec):
         if self.fixed is not None:
             return self.fixed
         return sum(field.length(part) for field, part in zip(self.fields.values(), value, strict=True))
+
+    def formula(self, value: str) -> str | None:
+        """Return the expression of the size, unless the size of a field needs a call."""
+        fixed = sum(field.fixed or 0 for field in self.fields.values())
+        varying = [
+            field.formula(f"{value}[{place}]")
+            for place, field in enumerate(self.fields.values())
+            if field.fixed is None
+        ]
+        return None if None in varying else " + ".join([str(fixed), *(term for term in varying if term)])
 
     def write(self, out: bytearray, value: Any) -> None:
         """Append all fields in order."""

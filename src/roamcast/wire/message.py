@@ -257,9 +257,11 @@ def _follow(cls: Any, namespace: dict[str, Any]) -> None:
             about = f"self.{name}.{'id' if isinstance(field, PublicationField) else 'publication_id'}"
         elif isinstance(field, PublicationRef):
             about = f"self.{name}"
+        elif field.fixed is not None:
+            continue
         elif (formula := field.formula(f"self.{name}")) is not None:
             terms.append(formula)
-        elif field.fixed is None:
+        else:
             lengths[f"of_{name}"] = field.length
             terms.append(f"of_{name}(self.{name})")
     length = " + ".join(terms)

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import structs
 
-from roamcast.routing.router import Drop, Footprint, Host, NodeId, Parameters
+from roamcast.routing.router import DUPLICATE, Drop, Footprint, Host, NodeId, Parameters
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.serials import following, is_newer
 from roamcast.routing.state.timing import call_every, call_within
@@ -43,6 +43,7 @@ class GpsrUnicast(UnicastCopies):
         self.announced: Leases[NodeId, tuple[int, PointCm]] = Leases(p.known, p.places)
         "Serial and position of the last announcement of each node."
         self.serial = 0
+        self._node = host.node
         self.unicast.locate = self._locate_announced if p.location == "announced" else self._locate_known
 
     @classmethod
@@ -64,35 +65,33 @@ class GpsrUnicast(UnicastCopies):
         return {**super().tables(), "places": Footprint(count, 22 * count, self.parameters.places)}
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Store an announced position, or pass the message to GPSR."""
-        if type(message) is Whereabouts:
-            return self._handle_whereabouts(message, sender)
-        return super().receive(message, sender, signal)
+        """Store an announced position, and repeat it if it is new; pass other messages to GPSR."""
+        if type(message) is not Whereabouts:
+            return super().receive(message, sender, signal)
+        if sender == self._node:
+            return Drop.MALFORMED
+        now = self.host.now()
+        self.unicast.hear(sender, message.here, now)
+        node, serial = message.node, message.serial
+        if node == self._node:
+            # Own announcement. A higher serial is forged or from an earlier incarnation: continue after it.
+            if is_newer(serial, self.serial):
+                self.serial = serial
+            return DUPLICATE
+        known = self.announced.get(node, now)
+        if known is not None and (serial == known[0] or not is_newer(serial, known[0])):
+            return DUPLICATE
+        self.announced.renew(node, (serial, message.place), now)
+        if message.hops <= 1:
+            return Drop.HOP_LIMIT
+        call_within(self.host, JITTER, self._repeat, message)
+        return None
 
     def _announce_location(self) -> None:
         self.announced.sweep(self.host.now())
         self.serial = following(self.serial)
         here, limit = self.unicast.here(), self.parameters.hop_limit
         self.host.broadcast(Whereabouts(self.host.node, here, self.serial, limit, here))
-
-    def _handle_whereabouts(self, announcement: Whereabouts, sender: NodeId) -> Drop | None:
-        if sender == self.host.node:
-            return Drop.MALFORMED
-        now = self.host.now()
-        self.unicast.hear(sender, announcement.here, now)
-        if announcement.node == self.host.node:
-            # Own announcement. A higher serial is forged or from an earlier incarnation: continue after it.
-            if is_newer(announcement.serial, self.serial):
-                self.serial = announcement.serial
-            return Drop.DUPLICATE
-        known = self.announced.get(announcement.node, now)
-        if known is not None and not is_newer(announcement.serial, known[0]):
-            return Drop.DUPLICATE
-        self.announced.renew(announcement.node, (announcement.serial, announcement.place), now)
-        if announcement.hops <= 1:
-            return Drop.HOP_LIMIT
-        call_within(self.host, JITTER, self._repeat, announcement)
-        return None
 
     def _repeat(self, announcement: Whereabouts) -> None:
         here = self.unicast.here()

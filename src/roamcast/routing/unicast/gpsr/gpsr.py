@@ -23,11 +23,11 @@ from roamcast.routing.state.neighbours import TICK
 from roamcast.routing.state.seen import Recent
 from roamcast.routing.unicast.gpsr.messages import (
     ANYONE,
+    FARTHEST,
     Beacon,
     GeoPacket,
     PerimeterState,
     PointCm,
-    to_point_cm,
 )
 from roamcast.routing.unicast.gpsr.neighbourhood import AROUND, STUCK, TAKEN, Places
 from roamcast.routing.unicast.gpsr.parameters import GpsrParameters
@@ -47,6 +47,7 @@ class Gpsr(Unicast):
     def __init__(self, host: Host, parameters: GpsrParameters, user: UnicastUser) -> None:
         super().__init__(host, parameters, user)
         self.parameters = p = parameters
+        self._node = host.node
         self.near = Places(p.silence, p.neighbours)
         "Last known position of each neighbour."
         self.locate: Callable[[NodeId], PointCm | None] = self.position_of
@@ -77,15 +78,18 @@ class Gpsr(Unicast):
 
     def here(self) -> PointCm:
         """Return this node's position as sent to others."""
-        now = self.host.now()
+        return self._here_at_time(self.host.now())
+
+    def _here_at_time(self, now: float) -> PointCm:
+        """Return this node's position at the current time `now`; it is determined once per instant."""
         if now != self._here_at:
-            self._here, self._here_at = to_point_cm(self.host.position()), now
+            self._here, self._here_at = Places.told(self.host.position(), PointCm, FARTHEST), now
         return self._here
 
     def send(self, message: Message, to: NodeId) -> None:
         """Send a message to a node at its known position, or queue it until the position is known."""
         place = self.locate(to)
-        if to == self.host.node:
+        if to == self._node:
             self.host.drop(message, Drop.MALFORMED)
         elif place is None or not len(self.near):
             self._hold(message, to)
@@ -101,11 +105,10 @@ class Gpsr(Unicast):
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Store the sender's position; deliver or forward a packet."""
-        host = self.host
-        node = host.node
+        node = self._node
         if sender == node:
             return Drop.MALFORMED
-        now, sender_at = host.now(), message.here
+        now, sender_at = self.host.now(), message.here
         self.near.renew(sender, sender_at, now)
         if self._held:
             self._retry_held()
@@ -114,7 +117,7 @@ class Gpsr(Unicast):
         hops = message.hops
         if not self._passed.add((message.origin << 24) | (message.serial << 8) | hops):
             return DUPLICATE
-        hop = TAKEN if message.destination == node else self._choose(message)
+        hop = TAKEN if message.destination == node else self._choose(message, now)
         if hop == TAKEN:
             return self.user.arrive(message.payload, message.origin, sender)
         if hops > 1:
@@ -126,7 +129,7 @@ class Gpsr(Unicast):
     def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
         """Store the sender's position."""
         here = getattr(message, "here", None)
-        if here is not None and sender != self.host.node:
+        if here is not None and sender != self._node:
             self.hear(sender, here, self.host.now())
 
     def hear(self, neighbour: NodeId, place: PointCm, now: float) -> None:
@@ -181,27 +184,22 @@ class Gpsr(Unicast):
     def _packet(self, message: Message, to: NodeId, goal: PointCm, radius: int) -> GeoPacket:
         limit = self.parameters.hop_limit
         self._serial = (self._serial + 1) & 0xFFFF
-        return GeoPacket(self.host.node, to, goal, radius, self._serial, limit + 1, self.here(), (), message)
+        return GeoPacket(self._node, to, goal, radius, self._serial, limit + 1, self.here(), (), message)
 
     def _deliver_or_forward(self, packet: GeoPacket) -> None:
         """Forward a packet without a previous hop, or accept it here in place of its destination."""
-        hop = self._choose(packet)
+        hop = self._choose(packet, self.host.now())
         if hop == TAKEN:
             self._arrive_here(packet)
         else:
             self._forward(packet, hop, None, None)
 
-    def _choose(self, packet: GeoPacket) -> NodeId:
+    def _choose(self, packet: GeoPacket, now: float) -> NodeId:
         """Return the next hop of greedy forwarding, or TAKEN, STUCK or AROUND."""
         face = packet.face
-        return self.near.choose(
-            packet.destination,
-            self.here(),
-            packet.goal,
-            100 * packet.radius,
-            face[0].entered if face else None,
-            self._here_at,
-        )
+        here = self._here_at_time(now)
+        entered = face[0].entered if face else None
+        return self.near.choose(packet.destination, here, packet.goal, 100 * packet.radius, entered, now)
 
     def _forward(
         self, packet: GeoPacket, choice: NodeId, sender: NodeId | None, sender_at: PointCm | None
@@ -273,7 +271,7 @@ class Gpsr(Unicast):
             self._deliver_or_forward(replace(packet, face=()))
 
     def _arrive_here(self, packet: GeoPacket) -> None:
-        reason = self.user.arrive(packet.payload, packet.origin, self.host.node)
+        reason = self.user.arrive(packet.payload, packet.origin, self._node)
         if reason is not None:
             self.host.drop(packet.payload, reason)
 
@@ -285,7 +283,7 @@ class Gpsr(Unicast):
         hop = self.near.next_edge(here, goal, None)
         if hop is None:
             return None, ()
-        return self._change_face(here, goal, PerimeterState(here, here, self.host.node, hop), hop)
+        return self._change_face(here, goal, PerimeterState(here, here, self._node, hop), hop)
 
     def _next_perimeter_edge(
         self, here: PointCm, goal: PointCm, face: PerimeterState, sender: NodeId, sender_at: PointCm
@@ -295,7 +293,7 @@ class Gpsr(Unicast):
         hop = self.near.next_edge(here, sender_at, sender)
         if hop is None:
             return None, ()
-        if (self.host.node, hop) == (face.first_from, face.first_to):
+        if hop == face.first_to and self._node == face.first_from:
             return None, ()  # a complete turn, and the goal is on neither side
         return self._change_face(here, goal, face, hop)
 
@@ -304,13 +302,11 @@ class Gpsr(Unicast):
     ) -> tuple[NodeId | None, tuple[PerimeterState, ...]]:
         """Change to the next face if the next edge crosses the line to the goal nearer to the goal."""
         hop, cut = self.near.change_face(here, goal, face.entered, face.crossed, hop)
-        return hop, (
-            face if cut is None else PerimeterState(face.entered, PointCm(*cut), self.host.node, hop),
-        )
+        return hop, (face if cut is None else PerimeterState(face.entered, PointCm(*cut), self._node, hop),)
 
     def _planarise(self, here: PointCm) -> None:
         """Update the planar graph around this node, if it is older than a quarter of a beacon interval."""
-        now = self.host.now()
+        now = self._here_at
         if now >= self._planar_until:
             self.near.planarise(here, now, self.parameters.planar == "rng")
             self._planar_until = now + self.parameters.beacon / 4
@@ -335,8 +331,8 @@ class Gpsr(Unicast):
     def _hold(self, message: Message, to: NodeId) -> None:
         self._held.append((self.host.now(), to, message))
         if len(self._held) > self.parameters.queue_limit:
-            _, destination, let_go = self._held.popleft()
-            self.fail(let_go, self.host.node, destination, Drop.TABLE_FULL)
+            _, destination, evicted = self._held.popleft()
+            self.fail(evicted, self._node, destination, Drop.TABLE_FULL)
 
     def _retry_held(self) -> None:
         """Send the waiting messages that can be sent now; drop the expired ones."""
@@ -347,7 +343,7 @@ class Gpsr(Unicast):
             if place is not None and len(self.near):
                 self.send_to(self.user.add_age(message, now - since), to, place)
             elif now - since >= self.parameters.queue_timeout:
-                self.fail(message, self.host.node, to, Drop.NO_ROUTE)
+                self.fail(message, self._node, to, Drop.NO_ROUTE)
             else:
                 self._held.append((since, to, message))
 

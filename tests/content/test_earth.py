@@ -83,7 +83,7 @@ def test_distances_are_the_angles_between_vectors():
 @pytest.mark.parametrize("radius", [1000.0, 250_000.0, 1_500_000.0])
 def test_a_circle_reaches_each_of_its_bounds_and_no_further(lat, lon, radius):
     disc = Circle(lat, lon, radius)
-    (south, north), lons = disc.bounds(room=0.0)[0].spans[0], disc.bounds(room=0.0)[1]
+    (south, north), lons = disc.bounds(margin=0.0)[0].spans[0], disc.bounds(margin=0.0)[1]
     assert distance(lat, lon, north, lon) == pytest.approx(radius)
     assert distance(lat, lon, south, lon) == pytest.approx(radius)
     # There the circle touches a meridian: the angle between meridian and radius is a right one.
@@ -95,7 +95,7 @@ def test_a_circle_reaches_each_of_its_bounds_and_no_further(lat, lon, radius):
     for side in (west, east):
         assert distance(lat, lon, touching, side) == pytest.approx(radius)
     assert turn(east - lon) == pytest.approx(-turn(west - lon)) and 0 < turn(east - lon) < 90
-    for loose, tight in zip(disc.bounds(), disc.bounds(room=0.0), strict=True):
+    for loose, tight in zip(disc.bounds(), disc.bounds(margin=0.0), strict=True):
         assert loose.covers(tight) and loose != tight
         ends = [end for span in loose.spans for end in span]
         assert ends == pytest.approx([end for span in tight.spans for end in span], abs=1e-6)
@@ -104,12 +104,12 @@ def test_a_circle_reaches_each_of_its_bounds_and_no_further(lat, lon, radius):
 @pytest.mark.parametrize("way", [1, -1])
 def test_a_circle_around_a_pole_has_all_longitudes(way):
     for reach in (1.0, 1.5):  # to the pole, and beyond
-        lats_, lons = Circle(way * 89.0, 30.0, EARTH * math.radians(reach)).bounds(room=0.0)
+        lats_, lons = Circle(way * 89.0, 30.0, EARTH * math.radians(reach)).bounds(margin=0.0)
         [(south, north)] = lats_.spans
         assert (north if way > 0 else south) == 90.0 * way
         assert (south if way > 0 else north) == pytest.approx(way * (89.0 - reach))
         assert lons == RangeSet(((-180.0, 180.0),))
-    lats_, lons = Circle(way * 89.0, 30.0, EARTH * math.radians(0.9)).bounds(room=0.0)
+    lats_, lons = Circle(way * 89.0, 30.0, EARTH * math.radians(0.9)).bounds(margin=0.0)
     assert abs(lons.spans[0][0] - 30.0) < 90 and abs(lons.spans[0][1] - 30.0) < 90
 
 

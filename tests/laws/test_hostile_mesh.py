@@ -151,7 +151,7 @@ def test_what_a_publisher_remembers_of_forged_members_is_bounded():
             GroupJoin(9, fake, 1),
         )  # strangers, and one who joins everything
         publisher.receive(SummaryTable((SourceJoins(0, 0, told),)), 1, 0.0)
-    assert len(publisher.groups._strangers) <= publisher.parameters.roster
+    assert len(publisher.groups._unknown) <= publisher.parameters.roster
     assert len(publisher.groups.members.get(9, mesh.now).joined) == 8
     assert len(publisher._acknowledged) == 255
     mesh.run(for_=1)  # what it says of them fits into a message

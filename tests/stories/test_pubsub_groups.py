@@ -116,7 +116,7 @@ def test_a_join_request_without_its_event_tells_whichever_is_smaller():
         mesh = line(3, (2, Coupon.zone == 3), piggyback=False, digest=digest, **AS_PUBLISHED)
         mesh.publish(0, THREE)
         mesh.run(for_=3)
-        [question] = mesh.sent_of(ContentRequest)[0].message.asks
+        [question] = mesh.sent_of(ContentRequest)[0].message.queries
         assert (question == THREE) is event
         assert mesh.delivered == [(2, THREE)]
         assert carriers(mesh) == [0, 1]
@@ -139,7 +139,7 @@ def test_many_subscriptions_of_a_broker_travel_as_a_summary_and_still_get_their_
     words = [f"word {n}" for n in range(40)]
     mesh = line(4, *((3, CD.composer == word) for word in words), offered=Filter.everything(CD))
     mesh.run(for_=8)
-    told = [wish for s in mesh.sent_of(SummaryTable) for wish in s.message.wishes]
+    told = [wish for s in mesh.sent_of(SummaryTable) for wish in s.message.subscriptions]
     assert told and all(wish.summary and not wish.filters for wish in told)
     assert all(len(wish.summary) <= 256 for wish in told)
     for word in words[::7]:

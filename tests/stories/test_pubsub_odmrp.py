@@ -49,7 +49,7 @@ def test_a_relay_forwards_for_the_publishers_for_which_it_is_the_next_hop_alone(
     for publisher in (0, 1):
         mesh.advertise(publisher, ANY)
     mesh.run(for_=8)
-    assert any(len(s.message.ways) == 2 for s in mesh.sent_of(SummaryTable) if s.node == 4)
+    assert any(len(s.message.sources) == 2 for s in mesh.sent_of(SummaryTable) if s.node == 4)
     flags = [{source for source, _ in mesh.routers[node].group._flags._entries} for node in (2, 3, 4)]
     assert flags == [{0}, {1}, set()]
 
@@ -110,10 +110,10 @@ def test_a_join_table_tells_subscriptions_once_and_names_the_group_after_that():
     mesh = line(3, (2, Coupon.zone == 3))
     mesh.run(for_=17)
     own = [s.message for s in mesh.sent_of(SummaryTable) if s.node == 2]
-    assert [wish.filters for wish in own[0].wishes] == [(Coupon.zone == 3,)]
-    assert own[0].ways[0].joins[0].group == 0
-    assert own[1].wishes == ()
-    assert own[1].ways[0].joins[0].group > 0
+    assert [wish.filters for wish in own[0].subscriptions] == [(Coupon.zone == 3,)]
+    assert own[0].sources[0].joins[0].group == 0
+    assert own[1].subscriptions == ()
+    assert own[1].sources[0].joins[0].group > 0
     told = [join for s in mesh.sent_of(ContentRequest) if s.node == 0 for join in s.message.roster]
     assert [join.broker for join in told] == [2]  # once it has joined its group, it is not told again
 
@@ -125,7 +125,7 @@ def test_subscriptions_that_a_publisher_knows_are_not_told_again_while_it_goes_o
         mesh.run(for_=2)
     own = [s.message for s in mesh.sent_of(SummaryTable) if s.node == 2]
     assert len(own) > 5
-    assert [bool(message.wishes) for message in own] == [True] + [False] * (len(own) - 1)
+    assert [bool(message.subscriptions) for message in own] == [True] + [False] * (len(own) - 1)
 
 
 def test_a_broker_that_has_just_answered_does_not_answer_the_next_event_as_well():
@@ -285,7 +285,7 @@ def test_clients_reach_their_broker_by_unicast_and_get_their_events_from_it():
     assert mesh.sent_of(ClientWish) and mesh.sent_of(ClientEvent)
     assert {s.node for s in mesh.sent_of(EventRequest) + mesh.sent_of(GroupEvent)} >= {0}
     assert {
-        join.broker for s in mesh.sent_of(SummaryTable) for way in s.message.ways for join in way.joins
+        join.broker for s in mesh.sent_of(SummaryTable) for way in s.message.sources for join in way.joins
     } == {3}
 
 

@@ -69,8 +69,8 @@ class RouterFile:
             del sys.modules[name]
             line = error.lineno if isinstance(error, SyntaxError) else _line(error, self.file)
             where = f"{self.file}:{line}" if line else self.file
-            told = error.msg if isinstance(error, SyntaxError) else str(error)
-            raise UserError(f"{where}: cannot be loaded: {type(error).__name__}: {told}") from error
+            reason = error.msg if isinstance(error, SyntaxError) else str(error)
+            raise UserError(f"{where}: cannot be loaded: {type(error).__name__}: {reason}") from error
         return module
 
 

@@ -126,15 +126,15 @@ class Float(FieldCodec):
         if self.unknown and about.random.random() < 0.1:
             return math.nan
         if bounds and about.random.random() < 0.3:
-            return self._invented(about.random.choice(bounds))
+            return self._stored(about.random.choice(bounds))
         low, high = max(self.least, -1e6), min(self.most, 1e6)
-        return self._invented(about.random.uniform(low, high))
+        return self._stored(about.random.uniform(low, high))
 
     def nearest(self, value: float) -> float:
         """Return the number that is decoded if `value` was encoded."""
         return float(self._code.unpack(self._code.pack(value))[0])
 
-    def _invented(self, value: float) -> float:
+    def _stored(self, value: float) -> float:
         read = self.nearest(value)
         return read if self.fits(read) else 0.0
 

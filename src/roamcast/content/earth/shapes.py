@@ -90,7 +90,7 @@ def within(shape: Shape, region: Region) -> bool:
         return distance(shape.lat, shape.lon, region.lat, region.lon) + shape.radius <= region.radius
     if not shape.radius:
         return region.has(shape.lat, shape.lon)
-    lats, lons = shape.bounds(room=0.0)
+    lats, lons = shape.bounds(margin=0.0)
     return region.lats.covers(lats) and region.lons.covers(lons)
 
 
@@ -127,7 +127,7 @@ def lats(shape: Shape) -> tuple[float, float]:
     """Return the lowest and highest latitude of a shape [deg]."""
     if isinstance(shape, Polygon):
         return shape.lats
-    [(south, north)] = shape.bounds(room=0.0)[0].spans
+    [(south, north)] = shape.bounds(margin=0.0)[0].spans
     return south, north
 
 

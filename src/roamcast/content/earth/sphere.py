@@ -49,14 +49,14 @@ class Circle(NamedTuple):
             for lon in lons.spans
         )
 
-    def bounds(self, room: float = _DEGREES) -> tuple[RangeSet, RangeSet]:
-        """Return the ranges of latitude and longitude of the circle, extended by the margin `room` [deg]."""
-        reach = math.degrees(self.radius / EARTH) + room
+    def bounds(self, margin: float = _DEGREES) -> tuple[RangeSet, RangeSet]:
+        """Return the ranges of latitude and longitude of the circle, extended by `margin` [deg]."""
+        reach = math.degrees(self.radius / EARTH) + margin
         low, high = self.lat - reach, self.lat + reach
         if low <= -90 or high >= 90:
             return RangeSet(((max(low, -90.0), min(high, 90.0)),)), RangeSet(((-180.0, 180.0),))
         ratio = math.sin(math.radians(reach)) / math.cos(math.radians(self.lat))
-        wide = math.degrees(math.asin(min(1.0, ratio))) + room
+        wide = math.degrees(math.asin(min(1.0, ratio))) + margin
         west, east = self.lon - wide, self.lon + wide
         if west < -180:
             lons = coalesce([(-180.0, east), (west + 360, 180.0)])

@@ -38,10 +38,10 @@ class Cursor:
             return True
         return False
 
-    def word(self, word: str) -> bool:
-        """Consume a word if it is next; return whether it was."""
+    def keyword(self, keyword: str) -> bool:
+        """Consume a keyword if it is next; return whether it was."""
         token = self.tokens[self.next]
-        if token.sort == "name" and token.text == word:
+        if token.sort == "name" and token.text == keyword:
             self.next += 1
             return True
         return False

@@ -67,10 +67,10 @@ class Parser(ConditionBuilder):
         token = self.name("the event type's name")
         self.type = self.find_type(token)
         root = Scope(self.type, "")
-        asked = self.predicates(root)
-        place = PathTarget(root, token, asked)
+        conditions = self.predicates(root)
+        place = PathTarget(root, token, conditions)
         if self.accept("/"):
-            place = self.path(root, asked)
+            place = self.path(root, conditions)
         return place.condition(self.exists(place))
 
     def find_type(self, token: Token) -> EventType:
@@ -86,7 +86,7 @@ class Parser(ConditionBuilder):
             )
         return type
 
-    def path(self, scope: Scope, asked: tuple[Condition, ...]) -> PathTarget:
+    def path(self, scope: Scope, conditions: tuple[Condition, ...]) -> PathTarget:
         """Parse the steps below a scope, after its `/`."""
         levels: tuple[RepeatedStep, ...] = ()
         while True:
@@ -101,21 +101,21 @@ class Parser(ConditionBuilder):
                 place = scope.type.index(scope.path)
                 kind = scope.type.fields[place].kind
                 if isinstance(kind, RecordList):
-                    levels += (RepeatedStep(asked, place),)
-                    scope, asked = Scope(kind.record, ""), ()
-            asked += self.predicates(scope)
+                    levels += (RepeatedStep(conditions, place),)
+                    scope, conditions = Scope(kind.record, ""), ()
+            conditions += self.predicates(scope)
             if step.startswith("@") or not self.accept("/"):
                 if self.peek.text == "/":
                     raise self.error("an attribute has nothing below it")
-                return PathTarget(scope, token, asked, levels)
+                return PathTarget(scope, token, conditions, levels)
 
     def predicates(self, scope: Scope) -> tuple[Condition, ...]:
         """Parse all predicates in brackets after a step to `scope`."""
-        asked: list[Condition] = []
+        conditions: list[Condition] = []
         while self.accept("["):
-            asked.append(self.either(scope))
+            conditions.append(self.either(scope))
             self.expect("]", "expected 'and', 'or' or ']'")
-        return tuple(asked)
+        return tuple(conditions)
 
     def either(self, scope: Scope) -> Condition:
         """Parse tests joined by `or`."""
@@ -123,7 +123,7 @@ class Parser(ConditionBuilder):
         if self.nesting > MAX_NESTING:
             raise self.error(f"nested deeper than {MAX_NESTING}")
         parts = [self.both(scope)]
-        while self.word("or"):
+        while self.keyword("or"):
             parts.append(self.both(scope))
         self.nesting -= 1
         return parts[0] if len(parts) == 1 else Or(tuple(parts))
@@ -131,7 +131,7 @@ class Parser(ConditionBuilder):
     def both(self, scope: Scope) -> Condition:
         """Parse tests joined by `and`."""
         parts = [self.comparison(scope)]
-        while self.word("and"):
+        while self.keyword("and"):
             parts.append(self.comparison(scope))
         return parts[0] if len(parts) == 1 else And(tuple(parts))
 

@@ -28,7 +28,7 @@ class Scope(NamedTuple):
 class RepeatedStep(NamedTuple):
     """A repeated element on a path: the predicates before it, and its field index."""
 
-    asked: tuple[Condition, ...]
+    conditions: tuple[Condition, ...]
     place: int
 
 
@@ -39,12 +39,12 @@ class PathTarget:
         self,
         scope: Scope,
         token: Token,
-        asked: tuple[Condition, ...] = (),
+        conditions: tuple[Condition, ...] = (),
         levels: tuple[RepeatedStep, ...] = (),
     ) -> None:
         self.type, self.path = scope
         self.token = token
-        self.asked = asked
+        self.conditions = conditions
         "Predicates since the last repeated element."
         self.levels = levels
         self.lowered = False
@@ -52,8 +52,8 @@ class PathTarget:
 
     def condition(self, test: Condition) -> Condition:
         """Return the condition that the path leads to an element for which `test` holds."""
-        found: Condition = And((*self.asked, test)) if self.asked else test
+        found: Condition = And((*self.conditions, test)) if self.conditions else test
         for level in reversed(self.levels):
             found = AnyRecord(level.place, found)
-            found = And((*level.asked, found)) if level.asked else found
+            found = And((*level.conditions, found)) if level.conditions else found
         return found

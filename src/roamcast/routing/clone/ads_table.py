@@ -71,13 +71,13 @@ class AdsTable:
         if target == self._community.principal:
             return self._community.next_hop()
         # The search calls this at every hop, mostly for other nodes than providers: check the keys first.
-        heard = [self.leases.get(key, now) for key in self.leases if key[0] == target]
-        ways = [(offer.hops, offer.via) for offer in heard if offer is not None]
+        entries = [self.leases.get(key, now) for key in self.leases if key[0] == target]
+        routes = [(offer.hops, offer.via) for offer in entries if offer is not None]
         known = self._community.known.get(target, now)
         if known is not None:
-            ways.append((known.hops, known.via))
-        ways = [way for way in ways if way[0] <= NEAR and near.has(way[1], now)]
-        return min(ways)[1] if ways else None
+            routes.append((known.hops, known.via))
+        routes = [route for route in routes if route[0] <= NEAR and near.has(route[1], now)]
+        return min(routes)[1] if routes else None
 
     def span(self) -> int:
         """Return L, the largest hop count of an advertisement, as an estimate of the network's radius."""

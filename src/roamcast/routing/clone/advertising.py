@@ -56,13 +56,12 @@ class ProviderAdvertising:
             return Drop.DUPLICATE
         if advert.hops + 1 >= router.parameters.hop_limit:
             return Drop.HOP_LIMIT
-        unheard_of = (advert.provider, advert.pattern) not in router.ads.leases
+        new = (advert.provider, advert.pattern) not in router.ads.leases
         refused = router.ads.hear(advert, sender)
         if refused is None:
-            if unheard_of:
-                call_within(
-                    self._host, AT_ONCE, router.wishes.subscribe_new_provider, advert.provider, advert.pattern
-                )
+            if new:
+                subscribe = router.forwarding.subscribe_new_provider
+                call_within(self._host, AT_ONCE, subscribe, advert.provider, advert.pattern)
             onward = ProviderAdvert(
                 advert.provider,
                 advert.pattern,

@@ -31,31 +31,31 @@ class Clone(TwoTier):
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
-        self.asked_for = RequestHistory(self.parameters.interest_memory)
+        self.requests = RequestHistory(self.parameters.interest_memory)
         self.delegates = self.parameters.enhanced
-        self.reorganisation = Reorganisation(self, self.asked_for)
+        self.reorganisation = Reorganisation(self, self.requests)
         self.handlers[Merge] = self.reorganisation.handle_merge
 
     def tables(self) -> Mapping[str, Footprint]:
         """Return the sizes of the two-tier tables, the request history and the merge requests of orphans."""
         return {
             **super().tables(),
-            "interests": self.asked_for.footprint(),
+            "interests": self.requests.footprint(),
             "pleas": self.reorganisation.footprint(),
         }
 
     def note_request(self, wanted: Filter) -> None:
         """Add a request to the history that defines this node's interests."""
-        self.asked_for.note(wanted, self.host.now())
+        self.requests.note(wanted, self.host.now())
 
     def subscribe(self, wanted: Filter) -> None:
         """Add a subscription, and count it as an interest."""
-        self.asked_for.note(wanted, self.host.now())
+        self.requests.note(wanted, self.host.now())
         super().subscribe(wanted)
 
     def interest_set(self) -> frozenset[int]:
         """Return S(i), the interest set of this node."""
-        return self.asked_for.set(self.host.now())
+        return self.requests.set(self.host.now())
 
     def describe(self) -> OwnVote:
         """Return this node's vote, weighted with the interests that it shares with its neighbours."""
@@ -75,9 +75,9 @@ class Clone(TwoTier):
     def check_community(self) -> None:
         """Check periodically whether to merge or to join another community."""
         if self.parameters.enhanced:
-            self.reorganisation.look()
+            self.reorganisation.check()
 
-    def on_principal(self, standing: KnownPrincipal) -> None:
+    def on_principal(self, candidate: KnownPrincipal) -> None:
         """Consider joining a principal that has split off or is better."""
         if self.parameters.enhanced:
-            self.reorganisation.consider(standing)
+            self.reorganisation.consider(candidate)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
-from roamcast.routing.clone.messages import NO_WAY, CommunityBeacon, Confirmation, Vote
+from roamcast.routing.clone.messages import UNREACHABLE, CommunityBeacon, Confirmation, Vote
 from roamcast.routing.clone.parameters import TwoTierParameters
 from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId
 from roamcast.routing.state.leases import Leases
@@ -133,33 +133,41 @@ class Community:
         return None
 
     def hear_confirmation(
-        self, said: Confirmation, sender: NodeId
+        self, confirmation: Confirmation, sender: NodeId
     ) -> tuple[Drop | None, KnownPrincipal | None]:
         """Join the heaviest candidate when it confirms that it is a principal.
 
         The second value is a principal that confirmed outside a construction: one that split off or is late.
         """
-        if said.principal == self.host.node or said.principal in self._confirmed:
+        if confirmation.principal == self.host.node or confirmation.principal in self._confirmed:
             return Drop.DUPLICATE, None
-        if not self.admit(said.place):
+        if not self.admit(confirmation.place):
             return Drop.NOT_MINE, None
-        if said.hops >= self.parameters.ttl:
+        if confirmation.hops >= self.parameters.ttl:
             return Drop.HOP_LIMIT, None
-        standing = KnownPrincipal(said.principal, said.weight, said.interests, said.hops + 1, sender)
+        candidate = KnownPrincipal(
+            confirmation.principal, confirmation.weight, confirmation.interests, confirmation.hops + 1, sender
+        )
         now = self.host.now()
         self.known.sweep(now)
-        self.known.renew(said.principal, standing, now)
+        self.known.renew(confirmation.principal, candidate, now)
         if not self.constructing:
-            return None, standing
+            return None, candidate
         if len(self._confirmed) >= self.parameters.candidates:
             return Drop.TABLE_FULL, None
-        self._confirmed[said.principal] = standing
-        if self._best == self._rank(said.weight, said.principal):
+        self._confirmed[confirmation.principal] = candidate
+        if self._best == self._rank(confirmation.weight, confirmation.principal):
             self._decided = True
-            self.join(standing)
-        if said.principal in self._passed_on and standing.hops < self.parameters.ttl:
+            self.join(candidate)
+        if confirmation.principal in self._passed_on and candidate.hops < self.parameters.ttl:
             self._broadcast(
-                Confirmation(said.principal, said.weight, said.place, said.interests, standing.hops)
+                Confirmation(
+                    confirmation.principal,
+                    confirmation.weight,
+                    confirmation.place,
+                    confirmation.interests,
+                    candidate.hops,
+                )
             )
         return None, None
 
@@ -223,10 +231,10 @@ class Community:
 
     # Membership.
 
-    def join(self, standing: KnownPrincipal) -> None:
+    def join(self, candidate: KnownPrincipal) -> None:
         """Become a member of another node's community."""
-        self.parent, self.weight, self.hops = standing.via, standing.weight, standing.hops
-        self._set_principal(standing.principal)
+        self.parent, self.weight, self.hops = candidate.via, candidate.weight, candidate.hops
+        self._set_principal(candidate.principal)
 
     def become_principal(self, weight: int) -> None:
         """Become the principal of this node's community."""
@@ -251,24 +259,24 @@ class Community:
         if self.is_principal:
             return True
         now = self.host.now()
-        told = self.heard.get(self.parent, now)
-        if told is None or not self._is_towards_principal(told):
-            ways = [
+        beacon = self.heard.get(self.parent, now)
+        if beacon is None or not self._is_towards_principal(beacon):
+            routes = [
                 (each.hops, node) for node, each in self.heard.items(now) if self._is_towards_principal(each)
             ]
-            if not ways:
-                self.hops = NO_WAY
+            if not routes:
+                self.hops = UNREACHABLE
                 return False
-            self.parent = min(ways)[1]
-            told = self.heard.get(self.parent, now)
-        self.hops = told.hops + 1 if told is not None else NO_WAY
-        return self.hops < NO_WAY
+            self.parent = min(routes)[1]
+            beacon = self.heard.get(self.parent, now)
+        self.hops = beacon.hops + 1 if beacon is not None else UNREACHABLE
+        return self.hops < UNREACHABLE
 
     def next_hop(self) -> NodeId | None:
         """Return the next hop to the principal; None at the principal itself or without a route."""
         if self.is_principal or (self.heard.get(self.parent, self.host.now()) is None and not self.refresh()):
             return None
-        return self.parent if self.hops < NO_WAY else None
+        return self.parent if self.hops < UNREACHABLE else None
 
     def _is_towards_principal(self, beacon: CommunityBeacon) -> bool:
         """Return whether a neighbour leads to this node's principal by a route that avoids this node."""

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from roamcast.routing.clone.community import KnownPrincipal, OwnVote
-from roamcast.routing.clone.messages import HEAVIEST, NO_WAY
+from roamcast.routing.clone.messages import HEAVIEST, UNREACHABLE
 from roamcast.routing.clone.parameters import GridParameters
 from roamcast.routing.clone.two_tier import TwoTier
 from roamcast.routing.router import Host, Parameters
@@ -65,7 +65,7 @@ class GridCbr(TwoTier):
         if community.constructing:
             return
         moved = before is not None and square != before
-        if moved or (not community.is_principal and community.hops >= NO_WAY):
+        if moved or (not community.is_principal and community.hops >= UNREACHABLE):
             self._enter(square)
         elif community.is_principal and self.parameters.merge_heads:
             self._merge(square)

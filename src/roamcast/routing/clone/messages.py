@@ -10,7 +10,7 @@ from roamcast.routing.unicast.gpsr.messages import PointCm
 from roamcast.wire.fields import Hops, Incarnation, Int, ListOf, Node, PublicationId, Serial
 
 HEAVIEST = 2**16 - 1
-NO_WAY = 255
+UNREACHABLE = 255
 "Hop count of an unreachable principal."
 MOST_INTERESTS = 32
 MOST_TARGETS = 64

@@ -46,22 +46,22 @@ class Provider:
             targets = tuple(MulticastTarget(*served) for served in away[first : first + MOST_TARGETS])
             self._branch(publication, targets, router.parameters.gpsr.hop_limit)
 
-    def handle_subscription(self, wish: ProviderWish) -> Drop | None:
+    def handle_subscription(self, subscription: ProviderWish) -> Drop | None:
         """Store a principal's subscription; with delegates, have the latest match sent to it at once."""
         router, now = self._router, self._host.now()
-        if not router.announcing.offers(wish.pattern):
+        if not router.announcing.offers(subscription.pattern):
             return Drop.UNWANTED
-        router.services.hear(wish.principal, wish.pattern, wish.place, now)
-        copy = router.cache.newest(wish.pattern)
-        if copy is None or not router.delegates or router.services.has(wish.principal, copy, now):
+        router.services.hear(subscription.principal, subscription.pattern, subscription.place, now)
+        copy = router.cache.newest(subscription.pattern)
+        if copy is None or not router.delegates or router.services.has(subscription.principal, copy, now):
             return None
         here = router.geo.here()
-        delegate = router.services.delegate(copy, wish.principal, wish.place, here, now)
-        router.services.note(wish.principal, copy, now)
+        delegate = router.services.delegate(copy, subscription.principal, subscription.place, here, now)
+        router.services.note(subscription.principal, copy, now)
         if delegate is None:
-            self._send(copy, ServedPrincipal(wish.principal, wish.place))
+            self._send(copy, ServedPrincipal(subscription.principal, subscription.place))
         else:
-            command = Delegation(copy.id, delegate.principal, wish.principal, wish.place)
+            command = Delegation(copy.id, delegate.principal, subscription.principal, subscription.place)
             router.geo.send_to(command, delegate.principal, delegate.place, int(router.parameters.radius))
         return None
 

@@ -76,8 +76,8 @@ class ServiceList:
     def footprint(self) -> dict[str, Footprint]:
         """Return the sizes: principal, filter, position and lease; principal and id of publications sent."""
         patterns = sum(filter_size(pattern) for (_, pattern), _ in self.leases.items(float("-inf")))
-        wishes, sent, most = len(self.leases), len(self._sent), self.leases.capacity
+        entries, sent, most = len(self.leases), len(self._sent), self.leases.capacity
         return {
-            "served": Footprint(wishes, 18 * wishes + patterns, most),
+            "served": Footprint(entries, 18 * entries + patterns, most),
             "sent": Footprint(sent, 20 * sent, most),
         }

@@ -36,36 +36,36 @@ class RequestHistory:
     """A node's recent requests."""
 
     def __init__(self, memory: float) -> None:
-        self._asked: Leases[int, int] = Leases(memory, REMEMBERED)
+        self._requests: Leases[int, int] = Leases(memory, REMEMBERED)
         self._count = 0
-        self._told: frozenset[int] = frozenset()
-        self._told_until = -inf
+        self._cached: frozenset[int] = frozenset()
+        self._cached_until = -inf
 
     def note(self, wanted: Filter, now: float) -> None:
         """Add a request."""
-        self._asked.sweep(now)
+        self._requests.sweep(now)
         self._count += 1
-        self._asked.renew(self._count, digest(wanted), now)
-        self._told_until = -inf
+        self._requests.renew(self._count, digest(wanted), now)
+        self._cached_until = -inf
 
     def set(self, now: float) -> frozenset[int]:
         """Return S(i), the digests of recent requests; the latest ones, if a message cannot hold all."""
-        if now < self._told_until:
-            return self._told
+        if now < self._cached_until:
+            return self._cached
         distinct: dict[int, None] = {}
-        for each in self._asked.values(now):
+        for each in self._requests.values(now):
             distinct.pop(each, None)
             distinct[each] = None
-        first = self._asked.first()
-        self._told = frozenset(list(distinct)[-MOST_INTERESTS:])
-        self._told_until = inf if first is None else first[1]
-        return self._told
+        first = self._requests.first()
+        self._cached = frozenset(list(distinct)[-MOST_INTERESTS:])
+        self._cached_until = inf if first is None else first[1]
+        return self._cached
 
     def share(self, interests: frozenset[int], now: float) -> float:
         """Return the sum of Pr(i) over `interests`: the fraction of recent requests that they cover."""
-        asked = self._asked.values(now)
-        return sum([each in interests for each in asked]) / len(asked) if asked else 0.0
+        requests = self._requests.values(now)
+        return sum([each in interests for each in requests]) / len(requests) if requests else 0.0
 
     def footprint(self) -> Footprint:
         """Return the size: digest and time per request."""
-        return Footprint(len(self._asked), 12 * len(self._asked), REMEMBERED)
+        return Footprint(len(self._requests), 12 * len(self._requests), REMEMBERED)

@@ -20,7 +20,7 @@ from roamcast.wire.blobs import filter_size
 if TYPE_CHECKING:
     from roamcast.routing.clone.two_tier import TwoTier
 
-ESTIMATE = 16
+MAX_HOPS = 16
 "Maximum number of hops of a subscription to its principal."
 
 
@@ -58,24 +58,26 @@ class SubscriptionForwarding:
             self.subscribe(wanted, standing=standing)
         if router.community.is_principal:
             for pattern in router.subs.patterns(now):
-                if router.asked.due(pattern, router.cache.newest(pattern) is not None, now):
+                if router.provider_requests.due(pattern, router.cache.newest(pattern) is not None, now):
                     self._subscribe_providers(pattern)
 
-    def handle(self, wish: CommunityWish, sender: NodeId) -> Drop | None:
+    def handle(self, subscription: CommunityWish, sender: NodeId) -> Drop | None:
         """Store a neighbour's subscription; forward it to the principal, or serve it there."""
         router, now = self._router, self._host.now()
-        new = router.subs.hear(sender, wish.pattern, wish.standing, now)
+        new = router.subs.hear(sender, subscription.pattern, subscription.standing, now)
         hop = router.community.next_hop()
         if hop is None:
-            self._serve(sender, wish.pattern, new=new or not wish.standing)
-        elif wish.hops >= ESTIMATE:
+            self._serve(sender, subscription.pattern, new=new or not subscription.standing)
+        elif subscription.hops >= MAX_HOPS:
             return Drop.HOP_LIMIT
         elif hop == sender:
             return Drop.NO_ROUTE
-        elif self._gathered(wish, now):
+        elif self._aggregated(subscription, now):
             return Drop.DUPLICATE
         else:
-            self._host.send(CommunityWish(wish.pattern, wish.standing, wish.hops + 1), hop)
+            self._host.send(
+                CommunityWish(subscription.pattern, subscription.standing, subscription.hops + 1), hop
+            )
         return None
 
     def forget_answered(self, event: Event) -> None:
@@ -83,32 +85,32 @@ class SubscriptionForwarding:
         for key in [key for key, _ in self._passed.items(-inf) if key[0].matches(event)]:
             self._passed.discard(key)
 
-    def _gathered(self, wish: CommunityWish, now: float) -> bool:
+    def _aggregated(self, subscription: CommunityWish, now: float) -> bool:
         """Return whether an equal subscription was forwarded recently; otherwise record this one."""
         if self._router.parameters.subscription_aggregation == 0:
             return False
         self._passed.sweep(now)
-        key = (wish.pattern, wish.standing)
+        key = (subscription.pattern, subscription.standing)
         if self._passed.get(key, now) is not None:
             return True
         self._passed.renew(key, True, now)
         return False
 
-    def failed(self, wish: CommunityWish, to: NodeId) -> None:
+    def failed(self, subscription: CommunityWish, to: NodeId) -> None:
         """Send a subscription by another route to the principal after a link failure, if there is one."""
         hop = self._router.community.next_hop()
         if hop is None or hop == to:
-            self._host.drop(wish, Drop.NO_ROUTE)
+            self._host.drop(subscription, Drop.NO_ROUTE)
         else:
-            self._host.send(wish, hop)
+            self._host.send(subscription, hop)
 
     def subscribe_new_provider(self, provider: NodeId, offered: Filter) -> None:
         """Send the pending subscriptions that intersect a new provider's advertisement to it."""
         router = self._router
         if router.community.next_hop() is not None:
             return
-        waited = dict.fromkeys([*router.interests, *router.subs.patterns(self._host.now())])
-        for wanted in waited:
+        pending = dict.fromkeys([*router.interests, *router.subs.patterns(self._host.now())])
+        for wanted in pending:
             if offered.intersects(wanted):
                 self._subscribe_providers(wanted, provider)
 
@@ -116,7 +118,7 @@ class SubscriptionForwarding:
         """Answer a request from the cache, and subscribe to providers if that is due."""
         router, now = self._router, self._host.now()
         copy = router.cache.newest(wanted)
-        if router.asked.due(wanted, copy is not None, now):
+        if router.provider_requests.due(wanted, copy is not None, now):
             self._subscribe_providers(wanted)
         if copy is None or not new:
             return
@@ -133,8 +135,8 @@ class SubscriptionForwarding:
         offering = router.ads.matching(wanted)
         for provider, place in sorted(offering.items()):
             if only is None or provider == only:
-                wish = ProviderWish(provider, wanted, self._host.node, here)
-                router.geo.send_to(wish, provider, place, radius)
+                subscription = ProviderWish(provider, wanted, self._host.node, here)
+                router.geo.send_to(subscription, provider, place, radius)
         if router.announcing.offers(wanted):
             router.services.hear(self._host.node, wanted, here, self._host.now())
         elif not offering:

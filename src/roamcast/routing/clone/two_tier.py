@@ -86,17 +86,19 @@ class TwoTier(Router):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
+        self._node = host.node
         self.geo = Gpsr(host, p.gpsr, self)
+        self._receive_packet = self.geo.receive
         self.geo.make_beacon = self._make_beacon
         self.community = Community(host, p, self.describe, self.admit, self.vote_delay)
         self.ads = AdsTable(host, self.geo, self.community, p.advert_lease, p.adverts)
         self.subs = SubsTable(p.subscription_lease, p.subscriptions)
         self.cache = PublicationCache(p.cached_events)
-        self.asked = ProviderRequests(p.renew, p.resubscribe, p.subscriptions)
+        self.provider_requests = ProviderRequests(p.renew, p.resubscribe, p.subscriptions)
         self.services = ServiceList(p.service_lease, p.served_principals)
         self.publishing = Provider(self)
         self.announcing = ProviderAdvertising(self)
-        self.wishes = SubscriptionForwarding(self)
+        self.forwarding = SubscriptionForwarding(self)
         self.search = NodeSearch(self)
         self.single: list[Filter] = []
         "Filters of the application's open requests."
@@ -108,7 +110,7 @@ class TwoTier(Router):
             ProviderAdvert: self.announcing.handle,
             Vote: self._handle_vote,
             Confirmation: self._handle_confirmation,
-            CommunityWish: self.wishes.handle,
+            CommunityWish: self.forwarding.handle,
             Nearby: self.search.handle_nearby,
             CommunityEvent: self._handle_community_event,
             BranchEvent: self.publishing.handle_branch,
@@ -135,7 +137,7 @@ class TwoTier(Router):
     def check_community(self) -> None:
         """Check whether this node should change its community; called before each beacon."""
 
-    def on_principal(self, standing: KnownPrincipal) -> None:
+    def on_principal(self, candidate: KnownPrincipal) -> None:
         """Handle a principal that confirmed outside a construction."""
 
     # Interface of a router.
@@ -157,7 +159,7 @@ class TwoTier(Router):
         """Start beacons, advertisements and the renewal of subscriptions."""
         self.geo.start()
         self.host.state("community", float(self.host.node))
-        call_every(self.host, self.parameters.renew, self.wishes.renew)
+        call_every(self.host, self.parameters.renew, self.forwarding.renew)
         self.announcing.start()
 
     def tables(self) -> Mapping[str, Footprint]:
@@ -169,9 +171,9 @@ class TwoTier(Router):
             **self.services.footprint(),
             "ads": self.ads.footprint(),
             "subs": self.subs.footprint(),
-            **({"gathered": self.wishes.footprint()} if self.parameters.subscription_aggregation else {}),
+            **({"gathered": self.forwarding.footprint()} if self.parameters.subscription_aggregation else {}),
             "cache": self.cache.footprint(),
-            "asked": self.asked.footprint(),
+            "asked": self.provider_requests.footprint(),
             "delivered": Footprint(delivered, 8 * delivered, REMEMBERED),
             "passed": Footprint(passed, 8 * passed, REMEMBERED),
         }
@@ -180,9 +182,9 @@ class TwoTier(Router):
         """Pass a message to the handler of its class, or to geographic routing."""
         kind = type(message)
         if kind is GeoPacket:
-            return self.geo.receive(message, sender, signal)
+            return self._receive_packet(message, sender, signal)
         handler = self.handlers.get(kind)
-        if handler is None or sender == self.host.node:
+        if handler is None or sender == self._node:
             return Drop.MALFORMED
         return handler(message, sender)
 
@@ -191,7 +193,7 @@ class TwoTier(Router):
         self.community.lose(to)
         self.geo.link_failed(message, to)
         if type(message) is CommunityWish:
-            self.wishes.failed(message, to)
+            self.forwarding.failed(message, to)
         elif type(message) is BranchEvent:
             self.publishing.branch_failed(message)
         elif type(message) is not GeoPacket:
@@ -204,14 +206,14 @@ class TwoTier(Router):
         new = wanted not in self.interests
         super().subscribe(wanted)
         if new:
-            self.wishes.subscribe(wanted, standing=True)
+            self.forwarding.subscribe(wanted, standing=True)
 
     def request(self, wanted: Filter) -> None:
         """Request one matching event, new or cached."""
         self.interests.append(wanted)
         self.single.append(wanted)
         self.note_request(wanted)
-        self.wishes.subscribe(wanted, standing=False)
+        self.forwarding.subscribe(wanted, standing=False)
 
     def cancel_request(self, wanted: Filter) -> None:
         """Withdraw a request."""
@@ -256,10 +258,10 @@ class TwoTier(Router):
             self.announcing.heard = 0
         return answer
 
-    def _handle_confirmation(self, said: Confirmation, sender: NodeId) -> Drop | None:
-        answer, standing = self.community.hear_confirmation(said, sender)
-        if standing is not None:
-            self.on_principal(standing)
+    def _handle_confirmation(self, confirmation: Confirmation, sender: NodeId) -> Drop | None:
+        answer, candidate = self.community.hear_confirmation(confirmation, sender)
+        if candidate is not None:
+            self.on_principal(candidate)
         return answer
 
     # Events.
@@ -276,7 +278,7 @@ class TwoTier(Router):
         """Deliver a publication if it matches the interests, and send it to waiting neighbours."""
         first = self.passed.add(publication.id)
         children = self.subs.serve(publication.event, self.host.now(), standing=first)
-        self.wishes.forget_answered(publication.event)
+        self.forwarding.forget_answered(publication.event)
         children = [child for child in children if child != sender]
         for child in children:
             self.host.send(CommunityEvent(publication), child)
@@ -289,8 +291,8 @@ class TwoTier(Router):
         event = publication.event
         if publication.publisher == self.host.node or not self.matches(event):
             return False
-        asked = any(wanted.matches(event) for wanted in self.single)
-        if not self.delivered.add(publication.id) and not asked:
+        requested = any(wanted.matches(event) for wanted in self.single)
+        if not self.delivered.add(publication.id) and not requested:
             return False
         self.host.deliver(publication)
         return True

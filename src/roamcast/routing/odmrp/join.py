@@ -57,11 +57,11 @@ class Upstream(Generic[K]):
 class _SentReply:
     """The state of the reply to one join request."""
 
-    __slots__ = ("acknowledged", "route", "said")
+    __slots__ = ("acknowledged", "count", "route")
 
     def __init__(self, route: UpstreamRoute) -> None:
         self.route = route
-        self.said = 0
+        self.count = 0
         self.acknowledged = False
 
 
@@ -78,12 +78,12 @@ class JoinReplies(Generic[K]):
         host: Host,
         parameters: MeshParameters,
         route: Callable[[K], UpstreamRoute | None],
-        say: Callable[[list[tuple[K, UpstreamRoute]]], None],
+        send: Callable[[list[tuple[K, UpstreamRoute]]], None],
     ) -> None:
         self._host = host
         self._parameters = parameters
         self._route = route
-        self._say = say
+        self._send = send
         self._answers: dict[K, _SentReply] = {}
         self._pending: dict[K, float] = {}
         "Items to be sent, and how long the next hop may delay each of them [s]."
@@ -103,7 +103,7 @@ class JoinReplies(Generic[K]):
         )
         self._add(item, wait, patience)
 
-    def heard(self, neighbour: NodeId, item: K) -> None:
+    def overhear(self, neighbour: NodeId, item: K) -> None:
         """Record that a neighbour was overheard sending an item; the next hop thereby acknowledges it."""
         answer = self._answers.get(item)
         if answer is not None and answer.route.neighbour == neighbour:
@@ -129,7 +129,7 @@ class JoinReplies(Generic[K]):
         self._timer, self._due = None, inf
         tries, answers = self._parameters.tries, self._answers
         pending, self._pending = self._pending, {}
-        said: list[tuple[K, _SentReply]] = []
+        sent: list[tuple[K, _SentReply]] = []
         longest = 0.0
         for item, patience in pending.items():
             route = self._route(item)
@@ -139,18 +139,20 @@ class JoinReplies(Generic[K]):
             if answer is None or answer.route is not route:
                 answer = _SentReply(route)
             answers[item] = answer  # most recently used last
-            if answer.said < tries:
-                answer.said += 1
+            if answer.count < tries:
+                answer.count += 1
                 longest = max(longest, patience)
-                said.append((item, answer))
+                sent.append((item, answer))
         while len(answers) > self._parameters.routes:
             del answers[next(iter(answers))]
-        if said:
-            self._say([(item, answer.route) for item, answer in said])
-            waiting = [(item, answer) for item, answer in said if not answer.acknowledged]
+        if sent:
+            self._send([(item, answer.route) for item, answer in sent])
+            waiting = [(item, answer) for item, answer in sent if not answer.acknowledged]
             if waiting:
-                often = max(answer.said for _, answer in waiting)
-                wait = self._parameters.ack_wait * self._parameters.backoff ** (often - 1) + 1.5 * longest
+                most_sends = max(answer.count for _, answer in waiting)
+                wait = (
+                    self._parameters.ack_wait * self._parameters.backoff ** (most_sends - 1) + 1.5 * longest
+                )
                 self._host.call_later(wait, self._check, waiting)
 
     def _check(self, waiting: list[tuple[K, _SentReply]]) -> None:

@@ -36,15 +36,15 @@ class LinkExpiry:
         """Return the predicted lifetime of a join request's path so far [ms]; None without prediction."""
         if not self._on or not motion:
             return None
-        [told] = motion
+        [sender] = motion
         try:
             here, moving = self._host.position(), self._host.velocity()
         except PermissionError:
-            return told.lifetime
+            return sender.lifetime
         seconds = link_lifetime(
-            told.x - here.x, told.y - here.y, told.vx - moving.x, told.vy - moving.y, self._reach
+            sender.x - here.x, sender.y - here.y, sender.vx - moving.x, sender.vy - moving.y, self._reach
         )
-        return min(told.lifetime, round(min(seconds * 1000, float(LONGEST_LIFETIME))))
+        return min(sender.lifetime, round(min(seconds * 1000, float(LONGEST_LIFETIME))))
 
     def motion(self, lifetime: int | None = None) -> tuple[Motion, ...]:
         """Return this node's motion for a join request; empty if the scenario does not grant location.

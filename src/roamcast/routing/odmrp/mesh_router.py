@@ -43,7 +43,7 @@ class MeshRouter(Router):
         self.delivered = Seen(remember)
         "Ids of delivered publications; a publication can arrive on several channels or with a join request."
         self.expiry = LinkExpiry(host, self.parameters)
-        self.insistence = PassiveAcks(host, self.parameters)
+        self.passive_acks = PassiveAcks(host, self.parameters)
         self.noise = Counter(host, NOISE)
         self.in_use = Gauge(host, CHANNELS)
         self._numbers = PacketNumbers(host, remember)
@@ -60,7 +60,7 @@ class MeshRouter(Router):
         """Return the sizes of the packet tables."""
         remember = self.parameters.seen_limit
         return {
-            "insistence": self.insistence.footprint(),
+            "insistence": self.passive_acks.footprint(),
             "seen": Footprint(len(self.seen), 8 * len(self.seen), remember),
             "delivered": Footprint(len(self.delivered), 8 * len(self.delivered), remember),
         }
@@ -68,13 +68,13 @@ class MeshRouter(Router):
     def _is_new(self, origin: NodeId, packet: int) -> bool:
         """Return whether a packet originates at another node and is received for the first time."""
         if origin == self.host.node:
-            self.insistence.acknowledge(packet)
+            self.passive_acks.acknowledge(packet)
             return False
         return self.seen.add(packet)
 
-    def _say(self, message: Any, groups: Collection[Hashable] | None = None) -> None:
+    def _originate(self, message: Any, groups: Collection[Hashable] | None = None) -> None:
         """Send a message as its source: as a flood, or to some groups."""
-        self.insistence.broadcast(message.packet, message, groups)
+        self.passive_acks.broadcast(message.packet, message, groups)
 
     # Implemented by each protocol.
 
@@ -82,7 +82,7 @@ class MeshRouter(Router):
         """Store the previous hop of a join request, and reply to the request if this node is a member."""
         raise NotImplementedError
 
-    def _take(self, publication: Publication) -> Drop | None:
+    def _deliver(self, publication: Publication) -> Drop | None:
         """Deliver a publication that matches the interests, once; otherwise return the reason of the drop."""
         raise NotImplementedError
 
@@ -101,8 +101,8 @@ class MeshRouter(Router):
         flooded = self._handle_request(message, sender)
         if flooded is DUPLICATE:
             return flooded
-        ending = self._take(message.publication)
-        return flooded if flooded is None or ending is Drop.UNWANTED else ending
+        outcome = self._deliver(message.publication)
+        return flooded if flooded is None or outcome is Drop.UNWANTED else outcome
 
     def _flood_on(self, message: Any, **changed: Any) -> Drop | None:
         """Repeat a message unless it has reached the hop limit."""

@@ -129,20 +129,20 @@ class Odmrp(MeshRouter):
     def _handle_data(self, message: ChannelData, sender: NodeId) -> Drop | None:
         if not self._is_new(message.source, message.packet):
             return DUPLICATE
-        ending = self._take(message.publication)
+        outcome = self._deliver(message.publication)
         now, channel = self.host.now(), message.channel
-        if ending is Drop.UNWANTED and (channel in self.own or (channel == EVERYONE and self.own)):
+        if outcome is Drop.UNWANTED and (channel in self.own or (channel == EVERYONE and self.own)):
             self.noise.increment()
         if self.group.forwards(channel, now):
             self._repeat(message)
             return None
-        return Drop.EXPIRED if ending is Drop.UNWANTED and self.group.expired(channel, now) else ending
+        return Drop.EXPIRED if outcome is Drop.UNWANTED and self.group.expired(channel, now) else outcome
 
     def _handle_join_table(self, message: JoinTable, sender: NodeId) -> Drop | None:
         me, channel = self.host.node, message.channel
         mine = False
         for source, next_hop in message.entries:
-            self.replies.heard(sender, (channel, source))
+            self.replies.overhear(sender, (channel, source))
             if next_hop != me:
                 continue
             mine = True
@@ -178,11 +178,11 @@ class Odmrp(MeshRouter):
             sending.flood(now)
             self._forget_channels(now)
         if due and p.piggyback:
-            self._say(JoinData(me, self._numbers.take(), 0, channel, publication, self.expiry.motion()))
+            self._originate(JoinData(me, self._numbers.take(), 0, channel, publication, self.expiry.motion()))
             return
         wait = 0.0 if p.piggyback else sending.wait(now)
         if due:
-            self._say(JoinRequest(me, self._numbers.take(), 0, channel, self.expiry.motion()))
+            self._originate(JoinRequest(me, self._numbers.take(), 0, channel, self.expiry.motion()))
             wait = p.round_trip
         if wait:
             self.host.call_later(wait, self._send_data, channel, publication)
@@ -199,15 +199,15 @@ class Odmrp(MeshRouter):
         self.in_use.set(len(in_use))
 
     def _send_data(self, channel: int, publication: Publication) -> None:
-        self._say(ChannelData(self.host.node, self._numbers.take(), channel, publication), (channel,))
+        self._originate(ChannelData(self.host.node, self._numbers.take(), channel, publication), (channel,))
 
     # Join tables.
 
-    def _send_join_tables(self, said: list[tuple[tuple[int, NodeId], UpstreamRoute]]) -> None:
+    def _send_join_tables(self, items: list[tuple[tuple[int, NodeId], UpstreamRoute]]) -> None:
         """Send one join table per channel, or several if the entries need more than one message."""
         tables: dict[int, list[JoinEntry]] = {}
         lifetimes: dict[int, int] = {}
-        for (channel, source), route in said:
+        for (channel, source), route in items:
             tables.setdefault(channel, []).append(JoinEntry(source, route.neighbour))
             if route.lifetime is not None:
                 lifetimes[channel] = min(route.lifetime, lifetimes.get(channel, route.lifetime))
@@ -240,9 +240,9 @@ class Odmrp(MeshRouter):
         wanted = sorted(dict.fromkeys(self.interests), key=Filter.to_bytes)
         for part, first in enumerate(range(0, min(len(wanted), 255 * MOST_FILTERS), MOST_FILTERS)):
             some = tuple(wanted[first : first + MOST_FILTERS])
-            self._say(Announcement(self.host.node, self._numbers.take(), 0, part, some))
+            self._originate(Announcement(self.host.node, self._numbers.take(), 0, part, some))
 
-    def _take(self, publication: Publication) -> Drop | None:
+    def _deliver(self, publication: Publication) -> Drop | None:
         """Deliver a publication that matches the interests, once; otherwise return the reason of the drop."""
         if not self.matches(publication.event) or publication.publisher == self.host.node:
             return Drop.UNWANTED

@@ -34,7 +34,7 @@ class PassiveAcks:
     def __init__(self, host: Host, parameters: MeshParameters) -> None:
         self._host = host
         self._parameters = parameters
-        self._said: dict[int, _UnackedPacket] = {}
+        self._unacknowledged: dict[int, _UnackedPacket] = {}
         self._repeated: Leases[Hashable, bool] = Leases(parameters.timeout, parameters.groups)
         "Groups whose data a neighbour has repeated recently."
 
@@ -43,38 +43,38 @@ class PassiveAcks:
         self._host.broadcast(message)
         if self._parameters.passive_ack_tries <= 1:
             return
-        self._said[packet] = said = _UnackedPacket(message, () if groups is None else groups)
-        while len(self._said) > MOST:
-            del self._said[next(iter(self._said))]
+        self._unacknowledged[packet] = unacked = _UnackedPacket(message, () if groups is None else groups)
+        while len(self._unacknowledged) > MOST:
+            del self._unacknowledged[next(iter(self._unacknowledged))]
         now = self._host.now()
         if groups is None or any(self._repeated.get(group, now) for group in groups):
-            self._listen(packet, said)
+            self._listen(packet, unacked)
 
     def acknowledge(self, packet: int) -> None:
         """Record that a neighbour has repeated a packet of this source."""
-        said = self._said.pop(packet, None)
-        if said is not None:
-            for group in said.groups:
+        unacked = self._unacknowledged.pop(packet, None)
+        if unacked is not None:
+            for group in unacked.groups:
                 self._repeated.renew(group, True, self._host.now())
 
     def footprint(self) -> Footprint:
         """Return the size of the table."""
-        return Footprint(len(self._said), 4 * len(self._said), MOST)
+        return Footprint(len(self._unacknowledged), 4 * len(self._unacknowledged), MOST)
 
-    def _listen(self, packet: int, said: _UnackedPacket) -> None:
+    def _listen(self, packet: int, unacked: _UnackedPacket) -> None:
         p = self._parameters
-        wait = p.passive_ack_timeout * p.backoff ** (said.times - 1)
-        self._host.call_later(wait * (1 + self._host.random.random()), self._check, packet, said)
+        wait = p.passive_ack_timeout * p.backoff ** (unacked.times - 1)
+        self._host.call_later(wait * (1 + self._host.random.random()), self._check, packet, unacked)
 
-    def _check(self, packet: int, said: _UnackedPacket) -> None:
+    def _check(self, packet: int, unacked: _UnackedPacket) -> None:
         """Retransmit a packet that no neighbour has repeated."""
-        if self._said.get(packet) is not said:
+        if self._unacknowledged.get(packet) is not unacked:
             return
-        if said.times >= self._parameters.passive_ack_tries:
-            del self._said[packet]
-            for group in said.groups:  # no forwarding node left: the next packet is not retransmitted
+        if unacked.times >= self._parameters.passive_ack_tries:
+            del self._unacknowledged[packet]
+            for group in unacked.groups:  # no forwarding node left: the next packet is not retransmitted
                 self._repeated.discard(group)
             return
-        said.times += 1
-        self._host.broadcast(said.message)
-        self._listen(packet, said)
+        unacked.times += 1
+        self._host.broadcast(unacked.message)
+        self._listen(packet, unacked)

@@ -37,12 +37,12 @@ def by_target(parameters: PampaParameters) -> Delay:
     If the target equals 0 or the range, the empty side is omitted.
     """
     longest, range, target = parameters.max_delay, parameters.range, parameters.target
-    room = range * range - target * target
+    outer = range * range - target * target
 
     def wait(distance: float, signal: float) -> float:
         if distance < target:
             return longest * (1 - (distance / target) ** 2)
         # (-1 + (d / d_t)^2) / ((d_max / d_t)^2 - 1) with both sides times d_t^2, so that d_t may be 0.
-        return longest * (distance * distance - target * target) / room if room else 0.0
+        return longest * (distance * distance - target * target) / outer if outer else 0.0
 
     return wait

@@ -31,14 +31,14 @@ class _Wait(Generic[T]):
 
 
 class Pampa(Generic[T]):
-    """One node's part in floods of one kind; calls `repeat` to send, or `let_go` with a drop reason."""
+    """One node's part in floods of one kind; calls `repeat` to send, or `drop` with a drop reason."""
 
     def __init__(
         self,
         host: Host,
         parameters: PampaParameters,
         repeat: Callable[[T], object],
-        let_go: Callable[[T, Drop], object],
+        drop: Callable[[T, Drop], object],
         scale: Callable[[], float] | None = None,
     ) -> None:
         """Multiply all delays by `scale()`, if given."""
@@ -46,7 +46,7 @@ class Pampa(Generic[T]):
         "Keys of floods that this node has started, repeated or dropped; a router may use it as `handled`."
         self._host = host
         self._repeat = repeat
-        self._let_go = let_go
+        self._drop = drop
         self._scale = scale
         self._copies = parameters.copies - parameters.count_first
         self._estimate = estimator(parameters.distance, host)
@@ -110,4 +110,4 @@ class Pampa(Generic[T]):
     def _end(self, key: int, wait: _Wait[T], reason: Drop) -> None:
         del self._waiting[key]
         self.done.add(key)
-        self._let_go(wait.flooded, reason)
+        self._drop(wait.flooded, reason)

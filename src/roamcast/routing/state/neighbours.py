@@ -41,7 +41,7 @@ class Neighbours:
         if heard.renew(neighbour, now, now, silence) and len(heard) > self._capacity:
             first = heard.first()
             if first is not None:
-                self._give_up(first[0])
+                self._remove(first[0])
         if now + (heard.duration if silence is None else silence) < self._due:
             self._watch()
 
@@ -55,7 +55,7 @@ class Neighbours:
             if heard >= time:
                 yield neighbour
 
-    def _give_up(self, neighbour: NodeId) -> None:
+    def _remove(self, neighbour: NodeId) -> None:
         self._heard.discard(neighbour)
         self._lose(neighbour)
 
@@ -73,5 +73,5 @@ class Neighbours:
         self._timer, self._due = None, inf
         for neighbour, _ in list(self._heard.lapsed(self._host.now() + TICK)):
             if neighbour in self._heard:
-                self._give_up(neighbour)
+                self._remove(neighbour)
         self._watch()

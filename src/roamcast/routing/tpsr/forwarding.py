@@ -36,18 +36,18 @@ class Forwarding:
         parameters: TpsrParameters,
         table: SubscriberTable,
         *,
-        give_up: Callable[[PendingJobs], None],
+        abandon: Callable[[PendingJobs], None],
         strand: Callable[[Publication, float, Collection[NodeId]], None],
         observe: Callable[[bool], None],
     ) -> None:
-        """Call `give_up` for jobs that no addressee accepted, and `strand` for recipients without a route."""
+        """Call `abandon` for jobs that no addressee accepted, and `strand` for recipients without a route."""
         self._host = host
         self._parameters = parameters
         self._table = table
         self._strand = strand
         self._turns: dict[int, PendingForward] = {}
         self.taken = AcceptedRecipients(parameters.publication_limit)
-        self.attempts = JobRetries(host, parameters, give_up, observe)
+        self.attempts = JobRetries(host, parameters, abandon, observe)
 
     def publish(self, publication: Publication, recipients: Collection[NodeId]) -> None:
         """Send an event of this node to `recipients`."""

@@ -11,13 +11,13 @@ from roamcast.routing.tpsr.parameters import TpsrParameters
 
 
 class Renewal:
-    """Schedules renewals; calls `tell` with the serial, which returns whether there is a subscription to
+    """Schedules renewals; calls `send` with the serial, which returns whether there is a subscription to
     renew."""
 
-    def __init__(self, host: Host, parameters: TpsrParameters, tell: Callable[[int], bool]) -> None:
+    def __init__(self, host: Host, parameters: TpsrParameters, send: Callable[[int], bool]) -> None:
         self._host = host
         self._period = parameters.renew
-        self._tell = tell
+        self._send = send
         self._serial = (host.incarnation << 24) % SERIALS
         self._last = -inf
         self._timer: Timer | None = None
@@ -47,6 +47,6 @@ class Renewal:
             self._timer = None
         self._serial = following(self._serial)
         self._last = self._host.now()
-        if self._tell(self._serial):
+        if self._send(self._serial):
             wait = self._period * (1 - 0.1 * self._host.random.random())
             self._timer = self._host.call_later(wait, self._renew)

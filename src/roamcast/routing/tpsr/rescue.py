@@ -55,7 +55,7 @@ class Rescues:
         self._table = table
         self._forwarding = forwarding
         self._fail = fail
-        self._asked: dict[int, _RescueRequest] = {}
+        self._requests: dict[int, _RescueRequest] = {}
         self._offers: dict[int, _RescueOffer] = {}
 
     def ask(
@@ -66,11 +66,11 @@ class Rescues:
         avoid: Collection[NodeId],
     ) -> None:
         """Ask the neighbours for another route; fail at once if that has been tried or the table is full."""
-        if publication.id in self._asked or len(self._asked) >= self._capacity:
+        if publication.id in self._requests or len(self._requests) >= self._capacity:
             self._fail(publication)
             return
-        timer = self._host.call_later(2 * self._wait, self._give_up, publication.id)
-        self._asked[publication.id] = _RescueRequest(publication, recipients, timer)
+        timer = self._host.call_later(2 * self._wait, self._expire, publication.id)
+        self._requests[publication.id] = _RescueRequest(publication, recipients, timer)
         around = frozenset(sorted({self._host.node, *avoid})[:MOST_RECIPIENTS])
         routes = [self._table.route(recipient, self._host.now()) for recipient in recipients]
         # At most as long as the broken route: few neighbours have one, and they can overhear each other.
@@ -80,21 +80,21 @@ class Rescues:
     def handle(self, message: Rescue, sender: NodeId, signal: float) -> Drop | None:
         """Offer to serve the recipients to which this node has a route that avoids the break."""
         now, avoid = self._host.now(), message.avoid | {sender}
-        ways = {}
+        lengths = {}
         for recipient in message.recipients:
             route = self._table.route(recipient, now)
             if recipient == self._host.node:
-                ways[recipient] = 0
+                lengths[recipient] = 0
             elif route is not None and len(route.hops) <= message.within and avoid.isdisjoint(route.hops):
-                ways[recipient] = len(route.hops)
+                lengths[recipient] = len(route.hops)
         id = message.publication.id
-        if not ways or id in self._offers or len(self._offers) >= self._capacity:
+        if not lengths or id in self._offers or len(self._offers) >= self._capacity:
             return NOT_MINE
-        shortest = min(ways.values())
+        shortest = min(lengths.values())
         turn = self._wait * (1 - 1 / (1 + shortest))
         jitter = 0.5 * self._wait * self._host.random.random()
         timer = self._host.call_later(turn + jitter, self._help, id, sender, weaker(message.weakest, signal))
-        self._offers[id] = _RescueOffer(message, ways, timer)
+        self._offers[id] = _RescueOffer(message, lengths, timer)
         return None
 
     def overhear(self, message: RoutedEvent, sender: NodeId) -> None:
@@ -107,45 +107,47 @@ class Rescues:
             offer.recipients -= served
             if not offer.recipients:
                 self._drop(id, offer)
-        asked = self._asked.get(id)
-        if asked is not None:
-            for recipient in sorted(asked.recipients & served):
+        request = self._requests.get(id)
+        if request is not None:
+            for recipient in sorted(request.recipients & served):
                 self._table.detour(recipient, sender, self._host.now())
-            asked.recipients -= served
-            if not asked.recipients:
-                asked.timer.cancel()
-                del self._asked[id]
+            request.recipients -= served
+            if not request.recipients:
+                request.timer.cancel()
+                del self._requests[id]
 
     def hear(self, publication: int, sender: NodeId) -> None:
         """Process the acknowledgement of a recipient that received the request itself."""
-        asked = self._asked.get(publication)
-        if asked is not None and sender in asked.recipients:
+        request = self._requests.get(publication)
+        if request is not None and sender in request.recipients:
             self._table.detour(sender, sender, self._host.now())
-            asked.recipients.discard(sender)
-            if not asked.recipients:
-                asked.timer.cancel()
-                del self._asked[publication]
+            request.recipients.discard(sender)
+            if not request.recipients:
+                request.timer.cancel()
+                del self._requests[publication]
 
     def forget(self, publication: int) -> None:
         """Cancel request and offer of a publication that is being flooded."""
-        asked = self._asked.pop(publication, None)
-        if asked is not None:
-            asked.timer.cancel()
+        request = self._requests.pop(publication, None)
+        if request is not None:
+            request.timer.cancel()
         offer = self._offers.get(publication)
         if offer is not None:
             self._drop(publication, offer)
 
     def footprints(self) -> dict[str, Footprint]:
         """Return the size of each table."""
-        asked = sum(4 * len(each.recipients) for each in self._asked.values())
+        entries = sum(4 * len(each.recipients) for each in self._requests.values())
         offered = sum(4 * len(each.recipients) for each in self._offers.values())
         return {
-            "rescues_asked": Footprint(len(self._asked), 12 * len(self._asked) + asked, self._capacity),
+            "rescues_asked": Footprint(
+                len(self._requests), 12 * len(self._requests) + entries, self._capacity
+            ),
             "rescues_offered": Footprint(len(self._offers), 12 * len(self._offers) + offered, self._capacity),
         }
 
-    def _give_up(self, publication: int) -> None:
-        self._fail(self._asked.pop(publication).publication)
+    def _expire(self, publication: int) -> None:
+        self._fail(self._requests.pop(publication).publication)
 
     def _drop(self, id: int, offer: _RescueOffer) -> None:
         offer.timer.cancel()

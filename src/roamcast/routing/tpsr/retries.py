@@ -30,19 +30,19 @@ class PendingJobs:
 
 
 class JobRetries:
-    """Jobs that this node has sent and that are not acknowledged; calls `give_up` after the last retry."""
+    """Jobs that this node has sent and that are not acknowledged; calls `abandon` after the last retry."""
 
     def __init__(
         self,
         host: Host,
         parameters: TpsrParameters,
-        give_up: Callable[[PendingJobs], None],
+        abandon: Callable[[PendingJobs], None],
         observe: Callable[[bool], None],
     ) -> None:
         """Call `observe` for each job with whether it had to be retransmitted."""
         self._host = host
         self._parameters = parameters
-        self._give_up = give_up
+        self._abandon = abandon
         self._observe = observe
         self._waiting: dict[int, PendingJobs] = {}
 
@@ -121,7 +121,7 @@ class JobRetries:
             del self._waiting[publication]
             for _ in attempt.jobs:
                 self._observe(True)
-            self._give_up(attempt)
+            self._abandon(attempt)
             return
         attempt.left -= 1
         self._host.broadcast(attempt.message())

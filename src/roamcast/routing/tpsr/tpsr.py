@@ -91,7 +91,7 @@ class Tpsr(Router):
             host,
             p,
             self.table,
-            give_up=self._give_up,
+            abandon=self._abandon,
             strand=self._handle_broken_route,
             observe=self.conditions.observe,
         )
@@ -292,7 +292,7 @@ class Tpsr(Router):
             return publication.publisher != self._node and self.matches(publication.event)
         return reissue == "any"
 
-    def _give_up(self, attempt: PendingJobs) -> None:
+    def _abandon(self, attempt: PendingJobs) -> None:
         """Handle jobs that no addressee accepted."""
         recipients = sorted(set().union(*attempt.jobs.values()))
         if self.parameters.local_repair:

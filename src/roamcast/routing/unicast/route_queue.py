@@ -18,14 +18,14 @@ class RouteQueue:
         each: int,
         destinations: int,
         timeout: float,
-        let_go: Callable[[Datagram, Drop], None],
+        drop: Callable[[Datagram, Drop], None],
     ) -> None:
         self._host = host
         self._each = each
         self._destinations = destinations
         self._timeout = timeout
         "Maximum waiting time [s]; 0: unlimited."
-        self._let_go = let_go
+        self._drop = drop
         self._waiting: dict[NodeId, deque[tuple[float, Datagram]]] = {}
         self._timer: Timer | None = None
 
@@ -48,8 +48,8 @@ class RouteQueue:
             full.append(waiting.popleft()[1])
         if self._timeout and self._timer is None:
             self._timer = self._host.call_later(self._timeout, self._drop_expired)
-        for let_go in full:
-            self._let_go(let_go, Drop.TABLE_FULL)
+        for evicted in full:
+            self._drop(evicted, Drop.TABLE_FULL)
 
     def release(self, destination: NodeId) -> list[tuple[float, Datagram]]:
         """Remove and return the datagrams for `destination`, with the times at which they were added."""
@@ -69,7 +69,7 @@ class RouteQueue:
         if oldest is not None:
             self._timer = self._host.call_later(oldest + self._timeout - now, self._drop_expired)
         for datagram in late:
-            self._let_go(datagram, Drop.EXPIRED)
+            self._drop(datagram, Drop.EXPIRED)
 
     def _handle_before(self, time: float) -> list[Datagram]:
         taken: list[Datagram] = []

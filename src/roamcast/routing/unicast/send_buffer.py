@@ -38,20 +38,20 @@ class SendBuffer:
         self._number += 1
         self._waiting[self._number] = BufferedMessage(now, destination, message)
         self._each[destination] += 1
-        let_go = []
+        removed = []
         while len(self._waiting) > self.limit:
-            let_go.append(self._take(next(iter(self._waiting))))
-        return let_go
+            removed.append(self._take(next(iter(self._waiting))))
+        return removed
 
     def lapsed(self, now: float) -> list[BufferedMessage]:
         """Remove and return the expired messages."""
-        let_go = []
+        removed = []
         while self._waiting:
             first = next(iter(self._waiting))
             if self._waiting[first].since + self._timeout > now:
                 break
-            let_go.append(self._take(first))
-        return let_go
+            removed.append(self._take(first))
+        return removed
 
     def release(self, destination: NodeId, most: int | None = None) -> list[BufferedMessage]:
         """Remove and return the messages for `destination` in order, at most `most` of them."""

@@ -321,7 +321,7 @@ def test_in_ns2_further_messages_wait_while_a_route_is_repaired_and_it_is_still_
         mesh.run(for_=0.1)
     node = mesh.routers[4].unicast
     assert node.routes.repairs(5)
-    assert len(node.carriage.held) == 2
+    assert len(node.forwarding.held) == 2
     assert not [drop for drop in mesh.drops if isinstance(drop.message, Copy)]
     mesh.sent.clear()
     node.receive(RouteRequest(0, 0, 30, 77, 5, 0, 9, 2), 3, 1.0)

@@ -317,6 +317,6 @@ def test_in_ns2_a_search_for_anothers_message_keeps_its_backoff_and_lets_go_one_
         node.link_failed(DsrPacket(0, number, 0, (0, 1, 2, 3), 2, copy), 2)
     mesh.run(for_=5)
     assert len(asked(mesh, 1)) == 1
-    assert len(node.carriage.held) == 1
+    assert len(node.routing.held) == 1
     mesh.run(for_=7)
-    assert (len(asked(mesh, 1)), len(node.carriage.held)) == (1, 0)
+    assert (len(asked(mesh, 1)), len(node.routing.held)) == (1, 0)

@@ -113,7 +113,7 @@ def test_a_flow_that_nothing_follows_lapses_and_tables_stay_bounded():
     for fake in range(100):
         flows.learn(DsrPacket(fake + 10, 1, 0, (fake + 10, 1, 2), 1, payload, 2 * fake + 1), 0.0)
     assert len(flows) == 5
-    assert flows.find(DsrFlowPacket(109, 2, 1, 0, 1, payload), 5.0).way == (109, 1, 2)
+    assert flows.find(DsrFlowPacket(109, 2, 1, 0, 1, payload), 5.0).route == (109, 1, 2)
     assert flows.find(DsrFlowPacket(109, 2, 1, 0, 2, payload), 5.0) is None  # not so many hops from here
     assert flows.find(DsrFlowPacket(109, 2, 1, 0, 1, payload), 15.0) is None
     assert flows.find(DsrFlowPacket(10, 2, 1, 0, 1, payload), 5.0) is None
@@ -143,7 +143,7 @@ def test_those_on_a_way_who_heard_all_packets_know_where_each_one_goes(deeds):
             else:
                 flow = others[hop].find(message, now)
                 assert flow is not None and flow.way[: len(walked)] == tuple(walked)
-                hop = flow.way[flow.place + 1]
+                hop = flow.route[flow.index + 1]
                 message = DsrFlowPacket(0, 9, 1, message.flow, message.hops + 1, payload)
         assert len(walked) <= len(path) - 1
         if cut:

@@ -29,7 +29,7 @@ class Broker:
         self.filters: tuple[Filter, ...] = ()
         "The smallest set of filters that covers all subscriptions."
         self._summary: Summary | None = None
-        self._wish: BrokerSubscriptions | None = None
+        self._subscriptions: BrokerSubscriptions | None = None
         self._exact: list[Summary] | None = None
 
     def set_subscriptions(self, filters: Iterable[Filter]) -> bool:
@@ -40,7 +40,7 @@ class Broker:
             return False
         self.filters = minimal
         self.version = (self.version + 1) % VERSIONS
-        self._summary = self._wish = self._exact = None
+        self._summary = self._subscriptions = self._exact = None
         return True
 
     @property
@@ -53,32 +53,32 @@ class Broker:
     @property
     def subscriptions(self) -> BrokerSubscriptions:
         """The subscriptions for a join table: exact filters within the size limit, else a summary."""
-        if self._wish is None:
+        if self._subscriptions is None:
             exact = sum(map(filter_size, self.filters))
             if exact <= self._most and len(self.filters) <= MOST_FILTERS:
-                self._wish = BrokerSubscriptions(self._node, self.version, self.filters, b"")
+                self._subscriptions = BrokerSubscriptions(self._node, self.version, self.filters, b"")
             else:
-                self._wish = BrokerSubscriptions(
+                self._subscriptions = BrokerSubscriptions(
                     self._node, self.version, (), within(self.filters, self._most).to_bytes()
                 )
-        return self._wish
+        return self._subscriptions
 
     def matches(self, event: Event) -> bool:
         """Return whether a subscription matches an event."""
         return any(wanted.matches(event) for wanted in self.filters)
 
-    def may_match(self, asked: Event | EventDigest | Filter, by_summary: bool) -> bool:
+    def may_match(self, query: Event | EventDigest | Filter, by_summary: bool) -> bool:
         """Return whether a subscription may match the query of a join request; False is always correct."""
-        if isinstance(asked, Filter):
-            return any(wanted.intersects(asked) for wanted in self.filters)
-        if isinstance(asked, Event) and not by_summary:
-            return self.matches(asked)
-        return self.summary.admits(asked)
+        if isinstance(query, Filter):
+            return any(wanted.intersects(query) for wanted in self.filters)
+        if isinstance(query, Event) and not by_summary:
+            return self.matches(query)
+        return self.summary.admits(query)
 
-    def matches_exactly(self, asked: Event | EventDigest | Filter) -> bool:
+    def matches_exactly(self, query: Event | EventDigest | Filter) -> bool:
         """Do the same as `may_match`, without the summary's false positives except hash collisions."""
-        if isinstance(asked, EventDigest):
+        if isinstance(query, EventDigest):
             if self._exact is None:
                 self._exact = [Summary.of([wanted], FINE) for wanted in self.filters]
-            return any(each.admits(asked) for each in self._exact)
-        return self.may_match(asked, by_summary=False)
+            return any(each.admits(query) for each in self._exact)
+        return self.may_match(query, by_summary=False)

@@ -23,16 +23,16 @@ class Clients:
         host: Host,
         parameters: PubSubParameters,
         *,
-        wishes: Callable[[], Collection[Filter]],
+        interests: Callable[[], Collection[Filter]],
         changed: Callable[[], None],
         publish: Callable[[Publication], None],
-        take: Callable[[Publication], Drop | None],
+        deliver: Callable[[Publication], Drop | None],
     ) -> None:
         """Set the callbacks.
 
-        `wishes` returns the interests of this node, which its broker receives. `changed` is called when the
-        subscriptions of clients may have changed, `publish` for an event of a client, and `take` for an event
-        from the broker.
+        `interests` returns the interests of this node, which its broker receives. `changed` is called when
+        the subscriptions of clients may have changed, `publish` for an event of a client, and `deliver` for
+        an event from the broker.
         """
         self._host = host
         self._lease = parameters.client_lease
@@ -40,10 +40,10 @@ class Clients:
         self.broker: NodeId = host.node - host.node % parameters.clients_per_broker
         self.unicast = Dsdv(host, parameters.dsdv, self)
         self._clients: Leases[NodeId, tuple[Filter, ...]] = Leases(self._lease, parameters.members)
-        self._wishes = wishes
+        self._interests = interests
         self._changed = changed
         self._publish = publish
-        self._take = take
+        self._deliver = deliver
 
     def start(self) -> None:
         """Start the unicast protocol and the periodic messages to the broker."""
@@ -53,7 +53,7 @@ class Clients:
     def send_subscriptions(self) -> None:
         """Send the interests to the broker; at the broker, update the subscriptions for expired clients."""
         if self.broker != self._host.node:
-            self.unicast.send(ClientWish(tuple(dict.fromkeys(self._wishes()))[:255]), self.broker)
+            self.unicast.send(ClientWish(tuple(dict.fromkeys(self._interests()))[:255]), self.broker)
         else:
             self._changed()
 
@@ -95,7 +95,7 @@ class Clients:
         if origin == message.publication.publisher and self.broker == self._host.node:
             self._publish(message.publication)
             return None
-        return self._take(message.publication)
+        return self._deliver(message.publication)
 
     def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
         """Drop an undeliverable message; it is not retried."""

@@ -30,10 +30,10 @@ takes seconds, so the flags expire earlier than the publisher assumes, and are r
 class BrokerMember:
     """A broker that has sent a join table."""
 
-    __slots__ = ("joined", "units", "wish")
+    __slots__ = ("joined", "subscriptions", "units")
 
-    def __init__(self, wish: BrokerSubscriptions) -> None:
-        self.wish = wish
+    def __init__(self, subscriptions: BrokerSubscriptions) -> None:
+        self.subscriptions = subscriptions
         self.units: tuple[Filter, ...] = ()
         self.joined: dict[int, float] = {}
         "Time of the last join of each group [s], most recent last."
@@ -54,7 +54,7 @@ class PublisherGroups:
         self.following: IncrementalGrouping = make_incremental(
             parameters.grouping, parameters.clusters or None
         )
-        self._strangers: dict[NodeId, None] = {}
+        self._unknown: dict[NodeId, None] = {}
         "Brokers that have joined and whose current subscriptions are not known."
         self.newcomer_at = NEVER
         "Time at which a new broker last joined [s]."
@@ -68,26 +68,28 @@ class PublisherGroups:
             for broker in list(self._known):
                 self._forget(broker)
 
-    def hear(self, join: GroupJoin, wish: BrokerSubscriptions | None, now: float) -> None:
+    def hear(self, join: GroupJoin, subscriptions: BrokerSubscriptions | None, now: float) -> None:
         """Record a broker's join of a group, and its subscriptions if the join table carries them."""
         broker = join.broker
         member = self.members.get(broker, now)
-        if member is None or (wish is not None and wish.version != member.wish.version):
-            if wish is None or wish.version != join.version:
-                self._strangers[broker] = None
-                while len(self._strangers) > self._parameters.roster:
-                    del self._strangers[next(iter(self._strangers))]
+        if member is None or (
+            subscriptions is not None and subscriptions.version != member.subscriptions.version
+        ):
+            if subscriptions is None or subscriptions.version != join.version:
+                self._unknown[broker] = None
+                while len(self._unknown) > self._parameters.roster:
+                    del self._unknown[next(iter(self._unknown))]
                 if member is None:
                     return
             else:
                 if member is None:
                     self.newcomer_at = now
                 joined = {} if member is None else member.joined
-                member = BrokerMember(wish)
+                member = BrokerMember(subscriptions)
                 member.joined = joined
-                self._strangers.pop(broker, None)
-        elif join.version != member.wish.version and wish is None:
-            self._strangers[broker] = None
+                self._unknown.pop(broker, None)
+        elif join.version != member.subscriptions.version and subscriptions is None:
+            self._unknown[broker] = None
         member.joined.pop(join.group, None)
         member.joined[join.group] = now
         while len(member.joined) > 8:
@@ -97,25 +99,25 @@ class PublisherGroups:
     def follow(self, now: float) -> None:
         """Update the grouping with new, changed and expired members."""
         self.members.sweep(now)
-        living = dict(self.members.items(now))
-        for broker in [b for b, member in self._known.items() if living.get(b) is not member]:
+        current = dict(self.members.items(now))
+        for broker in [b for b, member in self._known.items() if current.get(b) is not member]:
             self._forget(broker)
-        for broker, member in living.items():
+        for broker, member in current.items():
             if broker not in self._known:
                 self._known[broker] = member
-                member.units = units(member.wish, self.types)
+                member.units = units(member.subscriptions, self.types)
                 for place, unit in enumerate(member.units):
                     self.following.add((broker, place), unit)
 
     def roster(self, now: float) -> tuple[GroupJoin, ...]:
         """Return the group assignments that members have not adopted yet, limited to one join request."""
         since = now - self._parameters.timeout
-        found = [GroupJoin(broker, AGAIN, 0) for broker in self._strangers]
-        self._strangers.clear()
+        found = [GroupJoin(broker, AGAIN, 0) for broker in self._unknown]
+        self._unknown.clear()
         for broker, member in self._known.items():
             groups = sorted({self._number(broker, place) for place in range(len(member.units))})
             if any(member.joined.get(group, NEVER) <= since for group in groups):
-                found += [GroupJoin(broker, group, member.wish.version) for group in groups]
+                found += [GroupJoin(broker, group, member.subscriptions.version) for group in groups]
         return tuple(found[: self._parameters.roster])
 
     def targets(self, event: Event, now: float) -> list[int]:
@@ -132,7 +134,7 @@ class PublisherGroups:
                     continue
                 age = now - member.joined.get(group, NEVER)
                 by = group if age < LASTING * timeout else next(reversed(member.joined))
-                if (by == group and age < timeout) or may_match(member.wish, event):
+                if (by == group and age < timeout) or may_match(member.subscriptions, event):
                     chosen[by] = None
         return sorted(chosen)
 
@@ -144,7 +146,8 @@ class PublisherGroups:
         """Return the size of the member table."""
         entries = self.members._entries.values()
         written = sum(
-            8 + sum(len(f.to_bytes()) for f in m.wish.filters) + len(m.wish.summary) for _, m in entries
+            8 + sum(len(f.to_bytes()) for f in m.subscriptions.filters) + len(m.subscriptions.summary)
+            for _, m in entries
         )
         return Footprint(len(self.members), written, self._parameters.members)
 

@@ -17,7 +17,7 @@ from roamcast.wire.errors import WireError
 from roamcast.wire.field import FieldCodec, GenerationContext
 from roamcast.wire.fields import Hops, Int, ListOf, Node, Serial
 
-MOST_ASKS = 64
+MOST_QUERIES = 64
 MOST_FILTERS = 64
 MOST_GROUPS = 255
 LONGEST_DIGEST = 4096
@@ -77,8 +77,8 @@ class ContentQuery(FieldCodec):
         return "1 B, and an event, a digest or a filter with its length in 2 B"
 
 
-Question = Annotated[Any, ContentQuery()]
-Questions = Annotated[tuple[Question, ...], ListOf(MOST_ASKS)]
+Query = Annotated[Any, ContentQuery()]
+Queries = Annotated[tuple[Query, ...], ListOf(MOST_QUERIES)]
 Group = Annotated[int, Int(2)]
 "Number of a group of a publisher; 0 is the group of members without an assignment."
 Version = Annotated[int, Int(2)]
@@ -118,7 +118,7 @@ class ContentRequest(
     source: Node
     sequence: Serial
     hops: Hops
-    asks: Questions
+    queries: Queries
     roster: Annotated[tuple[GroupJoin, ...], ListOf(255)] = ()
     "Group assignments that the brokers have not adopted yet."
     motion: Motions = ()
@@ -130,13 +130,13 @@ class ContentRequest(
 
 
 class EventRequest(Message, number=78, category=Category.EVENT, role=Role.EVENT, dedup_field="packet"):
-    """A join request that carries an event; the event is a query, too, and is not repeated in `asks`."""
+    """A join request that carries an event; the event is a query, too, and is not repeated in `queries`."""
 
     source: Node
     sequence: Serial
     hops: Hops
     publication: Publication
-    asks: Questions = ()
+    queries: Queries = ()
     roster: Annotated[tuple[GroupJoin, ...], ListOf(255)] = ()
     motion: Motions = ()
 
@@ -149,8 +149,8 @@ class EventRequest(Message, number=78, category=Category.EVENT, role=Role.EVENT,
 class SummaryTable(Message, number=79, category=Category.SUBSCRIPTION, role=Role.SUBSCRIPTION):
     """A join table: joins of groups, by source, and the subscriptions of the joining brokers."""
 
-    ways: Annotated[tuple[SourceJoins, ...], ListOf(255, least=1)]
-    wishes: Annotated[tuple[BrokerSubscriptions, ...], ListOf(255)] = ()
+    sources: Annotated[tuple[SourceJoins, ...], ListOf(255, least=1)]
+    subscriptions: Annotated[tuple[BrokerSubscriptions, ...], ListOf(255)] = ()
     lifetime: Lifetimes = ()
 
 

@@ -85,15 +85,15 @@ class PubSubOdmrp(MeshRouter):
         "Flags by source and group."
         self.membership = Membership(host, p)
         self.groups = PublisherGroups(p)
-        self.asking = PublisherQueries(p)
+        self.queries = PublisherQueries(p)
         self.interval = RefreshInterval(p)
         self.clients = self._clients() if p.clients_per_broker > 1 else None
         self._flooded_at = -1.0
         "Time of this node's last join request [s]; -1: none."
         self._active_at = -1.0
         "Time at which the application last published or advertised [s]; -1: never."
-        self._asking_again: Timer | None = None
-        self._asking_soon: Timer | None = None
+        self._next_request: Timer | None = None
+        self._first_request: Timer | None = None
         self._ready_at = 0.0
         "Time at which the publisher has converted all its events [s]."
         self._acknowledged: dict[GroupJoin, None] = {}
@@ -124,12 +124,12 @@ class PubSubOdmrp(MeshRouter):
     def advertise(self, offered: Filter) -> None:
         """Add an advertisement; in advertisement mode, send a query for its subscribers."""
         self.groups.publishes(offered.type)
-        if offered not in self.asking.offered:
-            self.asking.offer(offered)
+        if offered not in self.queries.offered:
+            self.queries.offer(offered)
         if self.parameters.query_content == "advertisement" and self._is_broker:
             self._active_at = self.host.now()
-            if self._asking_soon is None or not self._asking_soon.active:
-                self._asking_soon = call_within(self.host, self.parameters.spread, self._request)
+            if self._first_request is None or not self._first_request.active:
+                self._first_request = call_within(self.host, self.parameters.spread, self._request)
 
     def subscribe(self, wanted: Filter) -> None:
         """Add a subscription, and send it at once to publishers with recent queries."""
@@ -171,7 +171,7 @@ class PubSubOdmrp(MeshRouter):
         """Publish an event of this broker or of a client, after its conversion."""
         self.groups.publishes(publication.event.type)
         if publication.publisher != self.host.node:
-            self._take(publication)
+            self._deliver(publication)
         elif self.clients is not None:
             self.clients.send_event(publication)
         conversion = self.parameters.conversion
@@ -189,7 +189,7 @@ class PubSubOdmrp(MeshRouter):
         due = self._flooded_at < 0 or now - self._flooded_at >= self.interval.seconds()
         known_at = now if p.unqueried_events == "known" else self._known_at(event, now)
         if not due and known_at <= now:
-            self.asking.note(event)
+            self.queries.note(event)
             self._send_to_groups(publication)
         elif p.piggyback:
             self._request(publication)
@@ -201,7 +201,7 @@ class PubSubOdmrp(MeshRouter):
 
     def _known_at(self, event: Event, now: float) -> float:
         """Return the time from which all subscribers of an event are known [s]; infinite if unqueried."""
-        return max(self.asking.known_at(event, now), self.groups.newcomer_at + self.parameters.settling_time)
+        return max(self.queries.known_at(event, now), self.groups.newcomer_at + self.parameters.settling_time)
 
     def _send_to_groups(self, publication: Publication) -> None:
         now = self.host.now()
@@ -213,35 +213,35 @@ class PubSubOdmrp(MeshRouter):
         together = [groups] if groups and self.parameters.combine else [[group] for group in groups]
         for some in together:
             named = frozenset(some[:255])
-            self._say(GroupEvent(self.host.node, self._numbers.take(), named, publication), named)
+            self._originate(GroupEvent(self.host.node, self._numbers.take(), named, publication), named)
 
     def _handle_event(self, message: GroupEvent, sender: NodeId) -> Drop | None:
         source = message.source
         if not self._is_new(source, message.packet):
             return DUPLICATE
-        ending = self._take(message.publication)
-        if ending is Drop.UNWANTED and self.membership.joined(source, message.groups):
+        outcome = self._deliver(message.publication)
+        if outcome is Drop.UNWANTED and self.membership.joined(source, message.groups):
             self.noise.increment()
         now = self.host.now()
         forwarded = [group for group in message.groups if self.group.forwards((source, group), now)]
         if forwarded and (not self.parameters.forwarding_filter or self._matches_below(message, forwarded)):
             self._repeat(message)
             return None
-        if ending is Drop.UNWANTED and not forwarded:
+        if outcome is Drop.UNWANTED and not forwarded:
             lapsed = any(self.group.expired((source, group), now) for group in message.groups)
-            return Drop.EXPIRED if lapsed else ending
-        return ending
+            return Drop.EXPIRED if lapsed else outcome
+        return outcome
 
     def _matches_below(self, message: GroupEvent, groups: list[int]) -> bool:
         """Return whether a downstream subscription may match the event; an unknown one may."""
         event = message.publication.event
         return any(
-            wish is None or may_match(wish, event)
+            each is None or may_match(each, event)
             for group in groups
-            for wish in self.membership.below(message.source, group)
+            for each in self.membership.below(message.source, group)
         )
 
-    def _take(self, publication: Publication) -> Drop | None:
+    def _deliver(self, publication: Publication) -> Drop | None:
         """Deliver an event here and to matching clients, once; otherwise return the reason of the drop."""
         wanted = publication.publisher != self.host.node and self.matches(publication.event)
         if wanted and not self.delivered.add(publication.id):
@@ -265,26 +265,26 @@ class PubSubOdmrp(MeshRouter):
         event = None if carried is None else carried.event
         if event is not None:
             self.groups.following.trigger(event)
-        asks = self.asking.due_queries(event, publication is not None, now)
+        queries = self.queries.due_queries(event, publication is not None, now)
         roster, motion = self.groups.roster(now), self.expiry.motion()
         self._flooded_at = now
         self.interval.flooded()
         if publication is not None:
-            self._say(EventRequest(me, self._numbers.take(), 0, publication, asks, roster, motion))
+            self._originate(EventRequest(me, self._numbers.take(), 0, publication, queries, roster, motion))
         else:
-            self._say(ContentRequest(me, self._numbers.take(), 0, asks, roster, motion))
+            self._originate(ContentRequest(me, self._numbers.take(), 0, queries, roster, motion))
         if self.parameters.query_content == "advertisement":
-            self._ask_later()
+            self._schedule_request()
 
-    def _ask_later(self) -> None:
-        if self._asking_again is not None:
-            self._asking_again.cancel()
+    def _schedule_request(self) -> None:
+        if self._next_request is not None:
+            self._next_request.cancel()
         wait = GRACE * self.interval.seconds()
-        self._asking_again = self.host.call_later(wait, self._ask_again)
+        self._next_request = self.host.call_later(wait, self._request_again)
 
-    def _ask_again(self) -> None:
+    def _request_again(self) -> None:
         """Send another join request if the application was active within `timeout`."""
-        self._asking_again = None
+        self._next_request = None
         if self.host.now() - self._active_at < self.parameters.timeout:
             self._request()
 
@@ -294,39 +294,39 @@ class PubSubOdmrp(MeshRouter):
 
     def _learn(self, message: ContentRequest | EventRequest, sender: NodeId, lifetime: int | None) -> None:
         """Pass a join request to the member's role; a carried event is a query, too."""
-        asks = message.asks
+        queries = message.queries
         if isinstance(message, EventRequest):
-            asks = (*asks, message.publication.event)
-        self.membership.hear_request(message, asks, sender, lifetime)
+            queries = (*queries, message.publication.event)
+        self.membership.hear_request(message, queries, sender, lifetime)
 
     # Join tables.
 
     def _handle_table(self, message: SummaryTable, sender: NodeId) -> Drop | None:
         me, membership = self.host.node, self.membership
         mine = False
-        for source, next_hop, joins in message.ways:
-            membership.heard(sender, source, joins)
+        for source, next_hop, joins in message.sources:
+            membership.overhear(sender, source, joins)
             if next_hop == me:
                 mine = True
         if not mine:
             return NOT_MINE
-        if not all(map(is_valid, message.wishes)):
+        if not all(map(is_valid, message.subscriptions)):
             return Drop.MALFORMED
-        wishes = {wish.broker: wish for wish in message.wishes}
-        for source, next_hop, joins in message.ways:
+        subscriptions = {each.broker: each for each in message.subscriptions}
+        for source, next_hop, joins in message.sources:
             if next_hop != me:
                 continue
             if source == me:
-                self._hear_members(joins, wishes, message.lifetime)
+                self._hear_members(joins, subscriptions, message.lifetime)
             elif membership.reaches(source):
                 for join in joins:
                     if join.broker != me:
                         self.group.join((source, join.group))
-                        membership.pass_on(source, join, wishes.get(join.broker))
+                        membership.pass_on(source, join, subscriptions.get(join.broker))
         return None
 
     def _hear_members(
-        self, joins: tuple[GroupJoin, ...], wishes: Mapping[NodeId, Any], lifetime: tuple[int, ...]
+        self, joins: tuple[GroupJoin, ...], subscriptions: Mapping[NodeId, Any], lifetime: tuple[int, ...]
     ) -> None:
         """Record, as the publisher, the joins and subscriptions, and schedule their acknowledgement."""
         now = self.host.now()
@@ -335,7 +335,7 @@ class PubSubOdmrp(MeshRouter):
             call_within(self.host, self.parameters.reply_jitter, self._acknowledge)
         for join in joins:
             if join.broker != self.host.node:
-                self.groups.hear(join, wishes.get(join.broker), now)
+                self.groups.hear(join, subscriptions.get(join.broker), now)
             if len(self._acknowledged) < 255:
                 self._acknowledged[join] = None
 
@@ -353,10 +353,10 @@ class PubSubOdmrp(MeshRouter):
         return Clients(
             self.host,
             self.parameters,
-            wishes=lambda: self.interests,
+            interests=lambda: self.interests,
             changed=self._update_broker,
             publish=self._publish,
-            take=self._take,
+            deliver=self._deliver,
         )
 
     def _update_broker(self) -> None:

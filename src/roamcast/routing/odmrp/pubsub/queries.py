@@ -9,7 +9,7 @@ from roamcast.content.codec import encode_event
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.summary import EventDigest
-from roamcast.routing.odmrp.pubsub.messages import MOST_ASKS
+from roamcast.routing.odmrp.pubsub.messages import MOST_QUERIES
 from roamcast.routing.odmrp.pubsub.parameters import PubSubParameters
 
 REMEMBERED = 1024
@@ -31,7 +31,7 @@ class PublisherQueries:
     def __init__(self, parameters: PubSubParameters) -> None:
         self._parameters = parameters
         self.offered: list[Filter] = []
-        self._about_offers = NEVER
+        self._advertised = NEVER
         "Times of the queries for the advertisement."
         self._about: dict[Event, QueryTimes] = {}
         "Times of the queries for each event, most recent last."
@@ -39,7 +39,7 @@ class PublisherQueries:
     def offer(self, offered: Filter) -> None:
         """Add an advertisement, for which no query has been sent yet."""
         self.offered.append(offered)
-        self._about_offers = NEVER
+        self._advertised = NEVER
 
     def known_at(self, event: Event, now: float) -> float:
         """Return the time from which all subscribers of an event have had time to reply [s].
@@ -49,24 +49,24 @@ class PublisherQueries:
         """
         p = self._parameters
         since, known_at = now - p.timeout / 2, inf
-        asked = self._about.get(event, NEVER)
-        if asked.last > since:
-            known_at = asked.first
-        asked = self._about_offers
-        if asked.last > since and asked.first < known_at and self._is_offered(event):
-            known_at = asked.first
+        times = self._about.get(event, NEVER)
+        if times.last > since:
+            known_at = times.first
+        times = self._advertised
+        if times.last > since and times.first < known_at and self._is_offered(event):
+            known_at = times.first
         return known_at + (p.settling_time if p.piggyback else p.round_trip)
 
     def due_queries(
-        self, event: Event | None, aboard: bool, now: float
+        self, event: Event | None, carried: bool, now: float
     ) -> tuple[Event | EventDigest | Filter, ...]:
-        """Return the queries of a join request that carries (`aboard`) or concerns an event."""
+        """Return the queries of a join request that carries (`carried`) or concerns an event."""
         found: list[Event | EventDigest | Filter] = []
         if self._parameters.query_content == "advertisement" and self.offered:
-            found += self.offered[:MOST_ASKS]
-            self._about_offers = self._renewed(self._about_offers, now)
+            found += self.offered[:MOST_QUERIES]
+            self._advertised = self._renewed(self._advertised, now)
         if event is not None:
-            if not aboard and not (found and self._is_offered(event)):
+            if not carried and not (found and self._is_offered(event)):
                 found.append(self._smaller(event))
             if self._parameters.query_content == "batch":
                 latest = [each for each in reversed(self._about) if each != event]
@@ -76,19 +76,19 @@ class PublisherQueries:
             self._about[event] = self._renewed(self._about.pop(event, NEVER), now)
             while len(self._about) > REMEMBERED:
                 del self._about[next(iter(self._about))]
-        return tuple(found[:MOST_ASKS])
+        return tuple(found[:MOST_QUERIES])
 
     def note(self, event: Event) -> None:
         """Store an event that was sent without query, for the next batch of queries."""
         if self._parameters.query_content == "batch" and event not in self._about:
             self._about[event] = NEVER
 
-    def _renewed(self, asked: QueryTimes, now: float) -> QueryTimes:
+    def _renewed(self, times: QueryTimes, now: float) -> QueryTimes:
         """Return the times after a query at `now`; half a `timeout` without query begins a new series."""
-        return QueryTimes(asked.first if now - asked.last < self._parameters.timeout / 2 else now, now)
+        return QueryTimes(times.first if now - times.last < self._parameters.timeout / 2 else now, now)
 
     def _is_offered(self, event: Event) -> bool:
-        return any(offer.matches(event) for offer in self.offered[:MOST_ASKS])
+        return any(offer.matches(event) for offer in self.offered[:MOST_QUERIES])
 
     def _smaller(self, event: Event) -> Event | EventDigest:
         digest = EventDigest.of(event)

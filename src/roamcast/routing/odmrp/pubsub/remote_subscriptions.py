@@ -21,24 +21,26 @@ def read_summary(data: bytes) -> Summary | None:
         return None
 
 
-def is_valid(wish: BrokerSubscriptions) -> bool:
+def is_valid(subscriptions: BrokerSubscriptions) -> bool:
     """Return whether the subscriptions are well-formed: filters or one valid summary, not both."""
-    return not wish.summary or (not wish.filters and read_summary(wish.summary) is not None)
+    return not subscriptions.summary or (
+        not subscriptions.filters and read_summary(subscriptions.summary) is not None
+    )
 
 
-def may_match(wish: BrokerSubscriptions, event: Event) -> bool:
+def may_match(subscriptions: BrokerSubscriptions, event: Event) -> bool:
     """Return whether a broker's subscriptions may match an event; False is always correct."""
-    if any(wanted.matches(event) for wanted in wish.filters):
+    if any(wanted.matches(event) for wanted in subscriptions.filters):
         return True
-    summary = read_summary(wish.summary) if wish.summary else None
+    summary = read_summary(subscriptions.summary) if subscriptions.summary else None
     return summary is not None and summary.admits(event)
 
 
-def units(wish: BrokerSubscriptions, types: dict[bytes, EventType]) -> tuple[Filter, ...]:
+def units(subscriptions: BrokerSubscriptions, types: dict[bytes, EventType]) -> tuple[Filter, ...]:
     """Return the filters to be grouped, of the given event types; a summary yields its covering filters."""
-    if not wish.summary:
-        return tuple(wanted for wanted in wish.filters if wanted.type.fingerprint in types)
-    summary = read_summary(wish.summary)
+    if not subscriptions.summary:
+        return tuple(wanted for wanted in subscriptions.filters if wanted.type.fingerprint in types)
+    summary = read_summary(subscriptions.summary)
     if summary is None:
         return ()
     found = (summary.cover(type) for name, type in types.items() if name in summary.rows)

@@ -41,11 +41,11 @@ class Aodv(Unicast):
             p.destinations, p.tick, p.delete_period, repairs_count=p.local_repair == "ns2"
         )
         self.breaks = RouteErrors(host, p, self.routes)
-        self.carriage = DatagramForwarding(self, p, self.routes, self.breaks)
+        self.forwarding = DatagramForwarding(self, p, self.routes, self.breaks)
         self.exchange = RequestReply(host, p, self.routes, self.breaks)
-        self.discovery = AodvDiscovery(host, p, self.routes, self.exchange.request, self.carriage)
+        self.discovery = AodvDiscovery(host, p, self.routes, self.exchange.request, self.forwarding)
         self.exchange.found = self._found
-        self.carriage.ask = self._ask
+        self.forwarding.ask = self._ask
         # Duplicate requests create routes to neighbours, unless these routes are disabled.
         self.handled = None if p.neighbour_routes or p.request_memory else self.exchange.seen
         self._hellos: Neighbours | None = None
@@ -79,7 +79,7 @@ class Aodv(Unicast):
         if to == self.host.node:
             self.host.drop(datagram, Drop.MALFORMED)
         else:
-            self.carriage.send(datagram)
+            self.forwarding.send(datagram)
 
     def next_hop(self, destination: NodeId) -> NodeId | None:
         """Return the next hop of the route to `destination`, if there is one."""
@@ -94,7 +94,7 @@ class Aodv(Unicast):
     def tables(self) -> Mapping[str, Footprint]:
         """Return the sizes: routes with precursors, buffer, seen requests, searches and blacklist."""
         p, routes = self.parameters, len(self.routes)
-        held, seen = self.carriage.held, len(self.exchange.seen)
+        held, seen = self.forwarding.held, len(self.exchange.seen)
         users = sum(len(route.precursors) for route in self.routes)
         searches, ignored = len(self.discovery.searches), len(self.exchange.blacklist)
         return {
@@ -122,11 +122,11 @@ class Aodv(Unicast):
         p = self.parameters
         if type(message) is Datagram:
             route = self.routes.entries.get(message.destination)
-            if route is not None and self.carriage.repairs(message, route, to):
-                self.carriage.repair(message, route)
+            if route is not None and self.forwarding.repairs(message, route, to):
+                self.forwarding.repair(message, route)
             else:
                 self._handle_break(to)
-                self.carriage.salvage(message)
+                self.forwarding.salvage(message)
             return
         if type(message) is RouteReply and p.blacklist:
             now = self.host.now()
@@ -143,12 +143,12 @@ class Aodv(Unicast):
 
     def _found(self, route: AodvRoute, replied: bool) -> None:
         """Handle a new route: end its search and send the waiting messages."""
-        asked = route.destination in self.discovery.searches
-        if asked or replied:
+        requested = route.destination in self.discovery.searches
+        if requested or replied:
             self.discovery.found(route, replied)
-        if asked and not replied:
+        if requested and not replied:
             route.expires = max(route.expires, self.host.now() + self.parameters.active_route_timeout)
-        self.carriage.release(route)
+        self.forwarding.release(route)
 
     def _handle_break(self, neighbour: NodeId) -> None:
         """Handle the loss of a neighbour: its routes, and messages for it in the link layer's queue."""
@@ -157,7 +157,7 @@ class Aodv(Unicast):
         if self.parameters.parity:
             self.exchange.sequence = (self.exchange.sequence + 2) % NUMBERS  # ns-2: the neighbourhood changed
         self.breaks.invalidate(neighbour)
-        self.carriage.withdraw(neighbour)
+        self.forwarding.withdraw(neighbour)
 
     # Messages from neighbours.
 
@@ -166,7 +166,7 @@ class Aodv(Unicast):
             return Drop.MALFORMED
         if datagram.destination != self.host.node and self.exchange.listens():
             self._listen()  # other nodes still use the forgotten routes
-        return self.carriage.handle(datagram, sender)
+        return self.forwarding.handle(datagram, sender)
 
     def _handle_reply(self, reply: RouteReply, sender: NodeId) -> Drop | None:
         if reply.destination == sender == reply.origin != self.host.node:
@@ -179,7 +179,7 @@ class Aodv(Unicast):
             return Drop.MALFORMED
         broken = self.breaks.handle(error, sender)
         if broken and self.parameters.errors_empty_queue:
-            self.carriage.empty(sender)
+            self.forwarding.empty(sender)
         return None if broken else Drop.NOT_MINE
 
     # Neighbours.
@@ -221,5 +221,5 @@ class Aodv(Unicast):
         if left > 0:
             self.host.call_later(left, self._begin)
             return
-        for destination in self.carriage.held.destinations():
-            self.carriage.retry(destination)
+        for destination in self.forwarding.held.destinations():
+            self.forwarding.retry(destination)

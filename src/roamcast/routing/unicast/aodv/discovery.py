@@ -40,14 +40,14 @@ class AodvDiscovery:
         parameters: AodvParameters,
         routes: AodvRouteTable,
         request: Callable[[AodvRoute, int], None],
-        carriage: DatagramForwarding,
+        forwarding: DatagramForwarding,
     ) -> None:
         self.host = host
         self.parameters = parameters
         self.searches: dict[NodeId, RouteSearch] = {}
         self._routes = routes
         self._request = request
-        self._carriage = carriage
+        self._forwarding = forwarding
         self._rate = RateLimit(parameters.rreq_rate)
 
     def ask(self, destination: NodeId, repair: int = 0) -> None:
@@ -90,7 +90,7 @@ class AodvDiscovery:
             return
         wait = self._rate.wait(now)
         if wait > 0:
-            self._come_back(destination, search, now + wait)
+            self._retry_at(destination, search, now + wait)
             return
         self._rate.record(now)
         route = self._routes.entry(destination)
@@ -100,7 +100,7 @@ class AodvDiscovery:
             search.everywhere += 1
         route.ring = ttl
         search.asked_at = now
-        self._come_back(destination, search, now + self._reply_timeout(route, search, ttl))
+        self._retry_at(destination, search, now + self._reply_timeout(route, search, ttl))
         self._request(route, ttl)
 
     def _ring(self, route: AodvRoute, search: RouteSearch) -> int:
@@ -127,7 +127,7 @@ class AodvDiscovery:
             wait = 2 * hop * (ttl + p.timeout_buffer) * max(search.everywhere, 1)
         return min(wait, p.longest_wait)
 
-    def _come_back(self, destination: NodeId, search: RouteSearch, due: float) -> None:
+    def _retry_at(self, destination: NodeId, search: RouteSearch, due: float) -> None:
         now, tick = self.host.now(), self.parameters.tick
         search.due = due
         at = ceil(due / tick) * tick if tick else due
@@ -140,7 +140,7 @@ class AodvDiscovery:
         if search is None:
             return
         search.timer = None
-        if search.repair or destination in self._carriage.held:
+        if search.repair or destination in self._forwarding.held:
             self._ask(destination, search)
         else:
             del self.searches[destination]
@@ -149,10 +149,10 @@ class AodvDiscovery:
         """End a failed search: drop the waiting messages, and block new searches for a while."""
         p = self.parameters
         self.forget(destination)
-        self._carriage.give_up(destination, search.repair > 0)
+        self._forwarding.abandon(destination, search.repair > 0)
         if p.silence and quietly and not search.repair:
             # After a network-wide search, the next one does not start with a small ring.
-            self.searches[destination] = quiet = RouteSearch()
-            self._come_back(destination, quiet, self.host.now() + p.silence)
+            self.searches[destination] = silent = RouteSearch()
+            self._retry_at(destination, silent, self.host.now() + p.silence)
         else:
             self._routes.entry(destination).ring = 0

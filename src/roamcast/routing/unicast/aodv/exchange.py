@@ -90,7 +90,7 @@ class RequestReply:
         if request.destination == self.host.node:
             self._answer_as_destination(request)
             return None
-        route = self.routes.standing(request.destination, now)
+        route = self.routes.usable(request.destination, now)
         if route is not None and self._may_answer(request, route):
             self._answer_from_table(request, route, back, now)
             return None
@@ -102,22 +102,22 @@ class RequestReply:
             return Drop.HOP_LIMIT
         if self.listens():
             return Drop.SUPPRESSED
-        flags, asked = request.flags, request.destination_sequence
+        flags, requested = request.flags, request.destination_sequence
         known = self.routes.entries.get(request.destination)
         if (
             known is not None
-            and (flags & UNKNOWN or newer(known.sequence, asked))
+            and (flags & UNKNOWN or newer(known.sequence, requested))
             and self.routes.numbered(known, self.host.now())
         ):
             flags &= ~UNKNOWN
-            asked = known.sequence
+            requested = known.sequence
         onward = RouteRequest(
             flags,
             request.hops + 1,
             request.ttl - 1,
             request.id,
             request.destination,
-            asked,
+            requested,
             request.origin,
             request.origin_sequence,
         )
@@ -151,9 +151,9 @@ class RequestReply:
         )
 
     def _answer_as_destination(self, request: RouteRequest) -> None:
-        asked = request.destination_sequence
-        if not request.flags & UNKNOWN and newer(asked, self.sequence):
-            self.sequence = asked
+        requested = request.destination_sequence
+        if not request.flags & UNKNOWN and newer(requested, self.sequence):
+            self.sequence = requested
         if self.parameters.parity:
             self.sequence = (self.sequence + 2 - self.sequence % 2) % NUMBERS
         life = int(1000 * self.parameters.my_route_timeout)
@@ -203,10 +203,10 @@ class RequestReply:
         life = reply.lifetime / 1000
         if reply.lifetime != FOR_EVER or not p.stamped:
             life = min(life, p.my_route_timeout)
-        told = (reply.destination, sender, hops, reply.destination_sequence)
-        route = self.routes.offer(*told, now=now, life=life)
+        learned = (reply.destination, sender, hops, reply.destination_sequence)
+        route = self.routes.offer(*learned, now=now, life=life)
         if route is None and p.equal_replies:
-            route = self.routes.confirm(*told, now=now, life=life)
+            route = self.routes.confirm(*learned, now=now, life=life)
         if route is None:
             return Drop.SUPPRESSED
         if repaired and hops > route.last_hops:

@@ -131,7 +131,7 @@ class DatagramForwarding:
         else:
             self.ask(destination, 0)
 
-    def give_up(self, destination: NodeId, repair: bool) -> None:
+    def abandon(self, destination: NodeId, repair: bool) -> None:
         """Drop the datagrams of a failed search; after a failed repair, send a route error."""
         if repair:
             route = self.routes.entry(destination)

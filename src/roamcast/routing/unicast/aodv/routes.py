@@ -133,7 +133,7 @@ class AodvRouteTable:
             return None
         return route
 
-    def standing(self, destination: NodeId, now: float) -> AodvRoute | None:
+    def usable(self, destination: NodeId, now: float) -> AodvRoute | None:
         """Return the valid route to a destination; by ns-2's rule, also one under repair."""
         route = self.entries.get(destination)
         if route is not None and route.repairing and self._repairs_count:

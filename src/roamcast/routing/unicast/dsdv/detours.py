@@ -43,7 +43,7 @@ class Detours:
 
         A neighbour without a report comes last, since unsettled routes are not reported.
         """
-        ways = []
+        candidates = []
         for neighbour in neighbours:
             if neighbour in avoid:
                 continue
@@ -51,8 +51,8 @@ class Detours:
                 return neighbour
             metric = self.metrics(neighbour).get(destination, UNREPORTED)
             if 0 <= metric < INFINITY:
-                ways.append((metric, neighbour))
-        return min(ways)[1] if ways else None
+                candidates.append((metric, neighbour))
+        return min(candidates)[1] if candidates else None
 
     def metrics(self, neighbour: NodeId) -> Mapping[NodeId, int]:
         """Return the hops from `neighbour` to each destination of its last full update."""

@@ -57,7 +57,7 @@ class Dsdv(Unicast):
         "Neighbours to which the link has just failed."
         self._failing = self._failed.keys()
         self._tried = TriedNextHops(p.detour_lease, p.destinations)
-        self.held = RouteQueue(host, p.queue_per_destination, p.destinations, p.queue_timeout, self._give_up)
+        self.held = RouteQueue(host, p.queue_per_destination, p.destinations, p.queue_timeout, self._abandon)
 
     # Calls of the router.
 
@@ -126,7 +126,7 @@ class Dsdv(Unicast):
         elif self.parameters.link_feedback:
             self._forward_by_route(message)
         else:
-            self._give_up(message, Drop.NO_ROUTE)
+            self._abandon(message, Drop.NO_ROUTE)
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Process an update, or deliver or forward a datagram."""
@@ -189,11 +189,11 @@ class Dsdv(Unicast):
     def _send_detour(self, datagram: Datagram, avoid: Collection[NodeId]) -> None:
         """Send a datagram to an alternative next hop, if there is one."""
         if datagram.hops <= 1:
-            self._give_up(datagram, Drop.HOP_LIMIT)
+            self._abandon(datagram, Drop.HOP_LIMIT)
             return
         hop = self._detour_hop(datagram, avoid, hints=True)
         if hop is None:
-            self._give_up(datagram, Drop.NO_ROUTE)
+            self._abandon(datagram, Drop.NO_ROUTE)
         else:
             onward = Datagram(datagram.origin, datagram.destination, datagram.hops - 1, datagram.payload)
             self.host.send(onward, hop)
@@ -215,7 +215,7 @@ class Dsdv(Unicast):
             self._tried.note(datagram, hop, now)
         return hop
 
-    def _give_up(self, datagram: Datagram, reason: Drop) -> None:
+    def _abandon(self, datagram: Datagram, reason: Drop) -> None:
         self.fail(datagram.payload, datagram.origin, datagram.destination, reason)
 
     def _avoided(self, others: Collection[NodeId]) -> set[NodeId]:
@@ -389,16 +389,16 @@ class Dsdv(Unicast):
 
     def _broadcast_changes(self, now: float) -> None:
         """Broadcast the settled changes, or a full update if there are many."""
-        news = [r for r in self.table if (r.new_sequence or r.new_metric) and r.settled_at <= now]
-        if len(news) > 3 and 3 * len(news) > len(self.table) + 1:
+        changes = [r for r in self.table if (r.new_sequence or r.new_metric) and r.settled_at <= now]
+        if len(changes) > 3 and 3 * len(changes) > len(self.table) + 1:
             if self._full_timer is not None:
                 self._full_timer.cancel()
             self._full()
-        elif news:
-            for route in news:
+        elif changes:
+            for route in changes:
                 route.last_advertised = route.metric
                 route.new_sequence = False
-            self._broadcast([(r.destination, r.metric, r.sequence) for r in news])
+            self._broadcast([(r.destination, r.metric, r.sequence) for r in changes])
             self._last_update = now
 
     def _full(self) -> None:

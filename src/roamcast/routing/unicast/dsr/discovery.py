@@ -15,16 +15,16 @@ from roamcast.routing.unicast.dsr.source_routing import IDENTIFICATIONS, SourceR
 class DsrDiscovery:
     """A node's handling of route requests and replies."""
 
-    def __init__(self, host: Host, parameters: DsrParameters, carriage: SourceRouting) -> None:
+    def __init__(self, host: Host, parameters: DsrParameters, routing: SourceRouting) -> None:
         self.host = host
         self.parameters = p = parameters
-        self.carriage = carriage
+        self.routing = routing
         self.seen = Seen(p.requests)
         self._newest: dict[NodeId, int] = {}
         "Newest request id by origin, if requests are remembered in order; the oldest origin is evicted."
         self.found: Callable[[NodeId], None] = _ignore
         "Called with the target of each reply."
-        self.told: tuple[float, DeadLink] | None = None
+        self.last_error: tuple[float, DeadLink] | None = None
         "Time [s] and link of the last route error received, until a network-wide request has reported it."
         self._node = host.node
         self._request_id = host.incarnation << 8
@@ -35,13 +35,13 @@ class DsrDiscovery:
     def request(self, target: NodeId, ttl: int) -> None:
         """Broadcast a request for a route."""
         p, now = self.parameters, self.host.now()
-        self.carriage.drop_expired(now)
+        self.routing.drop_expired(now)
         self._request_id = (self._request_id + 1) % IDENTIFICATIONS
         dead: tuple[DeadLink, ...] = ()
-        if self.told is not None and now - self.told[0] < p.error_memory:
-            dead = (self.told[1],)
+        if self.last_error is not None and now - self.last_error[0] < p.error_memory:
+            dead = (self.last_error[1],)
         if ttl > 1:
-            self.told = None
+            self.last_error = None
         request = DsrRequest(target, self._request_id, ttl, (self._node,), dead)
         self._note(self._node, self._request_id)
         if p.request_jitter:
@@ -72,7 +72,7 @@ class DsrDiscovery:
         if so_far[-1] != sender or node in so_far:
             return Drop.MALFORMED
         for dead in request.dead:
-            self.carriage.cut(*dead)
+            self.routing.cut(*dead)
         if len(so_far) >= self.parameters.route_limit - 1:
             return Drop.HOP_LIMIT
         if self.parameters.cached_replies and self._answer_from_cache(request):
@@ -100,7 +100,7 @@ class DsrDiscovery:
         if so_far[-1] != sender or self._node in so_far:
             return Drop.MALFORMED
         for dead in request.dead:
-            self.carriage.cut(*dead)
+            self.routing.cut(*dead)
         found = (*so_far, self._node)
         if len(found) > p.route_limit:
             return Drop.HOP_LIMIT
@@ -114,7 +114,7 @@ class DsrDiscovery:
     def _answer_from_cache(self, request: DsrRequest) -> bool:
         """Reply with the rest of the path from the cache, if it is known and has no loop; return whether."""
         p, so_far = self.parameters, request.so_far
-        rest = self.carriage.cache.find(request.target, self.host.now())
+        rest = self.routing.cache.find(request.target, self.host.now())
         if rest is None or len(so_far) + len(rest) > p.route_limit or not set(so_far).isdisjoint(rest):
             return False
         back = (self._node, *reversed(so_far))
@@ -128,8 +128,8 @@ class DsrDiscovery:
 
     def reply(self, found: tuple[NodeId, ...], route: tuple[NodeId, ...]) -> None:
         """Send a route to the node at the end of `route`, and cache `route`."""
-        self.carriage.learn(route)
-        self.host.send(DsrReply(self.carriage.number(), route, 1, found), route[1])
+        self.routing.learn(route)
+        self.host.send(DsrReply(self.routing.number(), route, 1, found), route[1])
 
     def handle_reply(self, reply: DsrReply, sender: NodeId) -> Drop | None:
         """Cache the route of a reply for this node; forward and learn from a reply for another node."""
@@ -137,11 +137,11 @@ class DsrDiscovery:
         if at == len(route) - 1:
             if reply.found[0] != self._node:
                 return Drop.MALFORMED
-            self.carriage.cache.add(reply.found, self.host.now())
+            self.routing.cache.add(reply.found, self.host.now())
             self.found(reply.found[-1])
-            self.carriage.send_waiting(self.parameters.release_gap)
+            self.routing.send_waiting(self.parameters.release_gap)
             return None
-        self.carriage.notice(route[at:])
+        self.routing.notice(route[at:])
         if self.parameters.forwarded_finds:
             self.learn_route(reply.found, sender)
         self.host.send(DsrReply(reply.id, route, at + 1, reply.found, reply.burden), route[at + 1])
@@ -151,9 +151,9 @@ class DsrDiscovery:
         """Learn from a route in another node's reply."""
         node = self._node
         if node in found:
-            self.carriage.notice(found[found.index(node) :])
+            self.routing.notice(found[found.index(node) :])
         elif sender in found and self.parameters.overheard_finds:
-            self.carriage.notice((node, *found[found.index(sender) :]))
+            self.routing.notice((node, *found[found.index(sender) :]))
 
 
 def _ignore(target: NodeId) -> None:

@@ -44,22 +44,22 @@ class Dsr(Unicast):
         self.parameters = p = parameters
         self.cache = PathCache(host.node, p.primary, p.secondary, p.cache_timeout)
         self.flows = Flows(host.node, p, host.incarnation) if p.flow_state else None
-        self.carriage = SourceRouting(self, p, self.cache, self.flows)
-        self.discovery = DsrDiscovery(host, p, self.carriage)
-        self.maintenance = Maintenance(host, p, self.carriage, self.discovery)
-        self.overhearing = Overhearing(p, self.carriage, self.discovery, self.maintenance)
-        held = self.carriage.held
+        self.routing = SourceRouting(self, p, self.cache, self.flows)
+        self.discovery = DsrDiscovery(host, p, self.routing)
+        self.maintenance = Maintenance(host, p, self.routing, self.discovery)
+        self.overhearing = Overhearing(p, self.routing, self.discovery, self.maintenance)
+        held = self.routing.held
         self.searches = RouteSearches(
-            host, p, self.discovery.request, held.__contains__, self.carriage.give_up
+            host, p, self.discovery.request, held.__contains__, self.routing.abandon
         )
-        self.carriage.ask = self.searches.ask
-        self.carriage.flow_unknown = self.maintenance.flow_unknown
+        self.routing.ask = self.searches.ask
+        self.routing.flow_unknown = self.maintenance.flow_unknown
         self.discovery.found = self.searches.found
         self.handled = None if p.ordered_requests else self.discovery.seen
         self.promiscuous = p.overhearing
         self._node = host.node
         self._steered: dict[Any, Callable[[Any, NodeId], Drop | None]] = {
-            DsrPacket: self.carriage.handle,
+            DsrPacket: self.routing.handle,
             DsrReply: self.discovery.handle_reply,
             DsrError: self.maintenance.handle_error,
             DsrFlowError: self.maintenance.handle_flow_error,
@@ -75,7 +75,7 @@ class Dsr(Unicast):
         if to == self._node:
             self.host.drop(Datagram(self._node, to, 0, message), Drop.MALFORMED)
         else:
-            self.carriage.send(message, to)
+            self.routing.send(message, to)
 
     def next_hop(self, destination: NodeId) -> NodeId | None:
         """Return the next hop of the shortest cached route to `destination`, if there is one; None for this
@@ -89,14 +89,14 @@ class Dsr(Unicast):
 
     def tables(self) -> Mapping[str, Footprint]:
         """Return the sizes: routes, buffer, seen requests and packets, searches, shortcuts and flows."""
-        p, held = self.parameters, self.carriage.held
-        seen, tapped = len(self.discovery.seen), len(self.overhearing.tapped)
+        p, held = self.parameters, self.routing.held
+        seen, overheard = len(self.discovery.seen), len(self.overhearing.overheard)
         rounds, shortcuts = len(self.searches.rounds), len(self.overhearing.shortcuts)
         tables = {
             "ways": Footprint(len(self.cache), self.cache.bytes(), p.primary + p.secondary),
             "held": Footprint(len(held), held.bytes(), p.buffer),
             "requests": Footprint(seen, 6 * seen, p.requests),
-            "tapped": Footprint(tapped, 6 * tapped, p.overheard_limit),
+            "tapped": Footprint(overheard, 6 * overheard, p.overheard_limit),
             "searches": Footprint(rounds, 12 * rounds, p.targets),
             "shortcuts": Footprint(shortcuts, 16 * shortcuts, p.gratuitous_table),
         }
@@ -114,7 +114,7 @@ class Dsr(Unicast):
             return take(message, sender)
         if type(message) is DsrRequest:
             return self.discovery.handle_request(message, sender)
-        return self.carriage.handle_flow_packet(message, sender)
+        return self.routing.handle_flow_packet(message, sender)
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
         """Learn from an overheard message."""

@@ -15,7 +15,7 @@ LONGEST = 255
 MOST_BURDEN = 32_000
 "Maximum of the additional size [B]; far more than sixteen nodes, ns-2's longest route, can cause."
 
-Way = Annotated[tuple[Node, ...], ListOf(LONGEST, least=2)]
+Route = Annotated[tuple[Node, ...], ListOf(LONGEST, least=2)]
 "Nodes from one end to the other, both included."
 Identification = Annotated[int, Int(2)]
 "Number of a packet of its origin; part of the network header."
@@ -32,10 +32,10 @@ class DeadLink(NamedTuple):
     end: Node
 
 
-def _walk(way: tuple[NodeId, ...], at: int) -> str | None:
-    if len(set(way)) < len(way):
+def _walk(route: tuple[NodeId, ...], at: int) -> str | None:
+    if len(set(route)) < len(route):
         return "a node occurs twice in a route"
-    return None if 0 < at < len(way) else "beside its way"
+    return None if 0 < at < len(route) else "the index is outside the route"
 
 
 class InnerError(NamedTuple):
@@ -43,7 +43,7 @@ class InnerError(NamedTuple):
 
     start: Node
     end: Node
-    tell: Node
+    recipient: Node
     "Destination of the failed error."
 
 
@@ -80,11 +80,11 @@ class DsrReply(Message, number=57, category=Category.ROUTING, role=Role.ROUTING)
     """A route to a target, sent to the origin of the request, or to a node that could use a shortcut."""
 
     id: Identification
-    route: Way
+    route: Route
     "Route of this message."
     at: Hops
     "Index of the receiver on the route."
-    found: Way
+    found: Route
     "The reported route, from the origin of the request to its target."
     burden: Burden = 0
     "Additional size due to an error of ns-2 (`inflated_salvage`) [B]."
@@ -99,9 +99,9 @@ class DsrReply(Message, number=57, category=Category.ROUTING, role=Role.ROUTING)
         """Size without the addition due to ns-2's error [B]."""
         return 4 * len(self.route) + (5 + 4 * len(self.found) + 3) // 4 * 4
 
-    def along(self, way: tuple[NodeId, ...]) -> DsrReply:
+    def along(self, route: tuple[NodeId, ...]) -> DsrReply:
         """Return the message with another route."""
-        return DsrReply(self.id, way, 1, self.found, self.burden)
+        return DsrReply(self.id, route, 1, self.found, self.burden)
 
     def inconsistency(self) -> str | None:
         """Return an inconsistency: a route with a loop."""
@@ -112,7 +112,7 @@ class DsrError(Message, number=58, category=Category.ROUTING, role=Role.ROUTING)
     """A link on the route of a packet has failed."""
 
     id: Identification
-    route: Way
+    route: Route
     "Route of this message, to the node that chose the packet's route."
     at: Hops
     dead: DeadLink
@@ -131,9 +131,9 @@ class DsrError(Message, number=58, category=Category.ROUTING, role=Role.ROUTING)
         """Size without the addition due to ns-2's error [B]."""
         return 4 * len(self.route) + 16 * (1 + len(self.inner))
 
-    def along(self, way: tuple[NodeId, ...]) -> DsrError:
+    def along(self, route: tuple[NodeId, ...]) -> DsrError:
         """Return the message with another route."""
-        return DsrError(self.id, way, 1, self.dead, self.inner, self.burden)
+        return DsrError(self.id, route, 1, self.dead, self.inner, self.burden)
 
     def links(self) -> list[tuple[NodeId, NodeId]]:
         """Return all links that the error reports."""
@@ -152,7 +152,7 @@ class DsrPacket(Message, number=59):
     id: Identification
     salvaged: Annotated[int, Int(1, most=15)]
     "Number of times that the packet was salvaged."
-    route: Way
+    route: Route
     "From the origin, or from the node that salvaged the packet last, to the destination."
     at: Hops
     "Index of the receiver on the route."
@@ -172,9 +172,9 @@ class DsrPacket(Message, number=59):
         """Size without the message and without the addition due to ns-2's error [B]."""
         return 4 * len(self.route) + (8 if self.flow else 0)
 
-    def along(self, way: tuple[NodeId, ...]) -> DsrPacket:
+    def along(self, route: tuple[NodeId, ...]) -> DsrPacket:
         """Return the message with another route, without flow."""
-        return DsrPacket(self.origin, self.id, self.salvaged, way, 1, self.payload, 0, self.burden)
+        return DsrPacket(self.origin, self.id, self.salvaged, route, 1, self.payload, 0, self.burden)
 
     def inconsistency(self) -> str | None:
         """Return an inconsistency: a route with a loop."""
@@ -204,7 +204,7 @@ class DsrFlowError(Message, number=55, category=Category.ROUTING, role=Role.ROUT
     """A packet followed a flow that the sender does not know."""
 
     id: Identification
-    route: Way
+    route: Route
     "Route of this message, to the origin of the flow."
     at: Hops
     destination: Node
@@ -217,9 +217,9 @@ class DsrFlowError(Message, number=55, category=Category.ROUTING, role=Role.ROUT
         """4 B for each node on the route, 12 B for the newest flow, 16 B for another."""
         return 4 * len(self.route) + (16 if self.flow else 12)
 
-    def along(self, way: tuple[NodeId, ...]) -> DsrFlowError:
+    def along(self, route: tuple[NodeId, ...]) -> DsrFlowError:
         """Return the message with another route."""
-        return DsrFlowError(self.id, way, 1, self.destination, self.flow)
+        return DsrFlowError(self.id, route, 1, self.destination, self.flow)
 
     def inconsistency(self) -> str | None:
         """Return an inconsistency: a route with a loop."""

@@ -13,7 +13,7 @@ from roamcast.routing.unicast.dsr.messages import DsrError, DsrPacket, DsrReply
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
 from roamcast.routing.unicast.dsr.source_routing import SourceRouting
 
-TAPPED = (DsrPacket, DsrReply, DsrError)
+OVERHEARD = (DsrPacket, DsrReply, DsrError)
 "Overheard message classes; the paths of requests are left out, since they may not be bidirectional."
 
 
@@ -23,37 +23,37 @@ class Overhearing:
     def __init__(
         self,
         parameters: DsrParameters,
-        carriage: SourceRouting,
+        routing: SourceRouting,
         discovery: DsrDiscovery,
         maintenance: Maintenance,
     ) -> None:
         self.parameters = p = parameters
-        self.carriage = carriage
+        self.routing = routing
         self.discovery = discovery
         self.maintenance = maintenance
-        self.tapped = Seen(p.overheard_limit)
+        self.overheard = Seen(p.overheard_limit)
         self.shortcuts: Leases[tuple[NodeId, ...], bool] = Leases(
             max(p.gratuitous_holdoff, 1e-3), p.gratuitous_table
         )
         "Recently reported shortcuts."
-        self._host = carriage.host
-        self._node = carriage.host.node
+        self._host = routing.host
+        self._node = routing.host.node
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId) -> None:
         """Learn once from an overheard message: its route, its content, and possible shortcuts."""
         kind = type(message)
-        if kind not in TAPPED:
+        if kind not in OVERHEARD:
             return
         route = message.route
         origin = message.origin if kind is DsrPacket else route[0]
-        if not self.tapped.add(origin << 16 | message.id) or origin == self._node:
+        if not self.overheard.add(origin << 16 | message.id) or origin == self._node:
             return
         at = message.at
         if route[at] != to or route[at - 1] != sender:
             return
         if kind is DsrError:
             for link in message.links():
-                self.carriage.cut(*link)
+                self.routing.cut(*link)
             if self.parameters.nested_errors > 1 and route[-1] == self._node:
                 self.maintenance.accept_error(message, overheard=True)
         elif kind is DsrReply:
@@ -61,11 +61,11 @@ class Overhearing:
         node = self._node
         if node in route:
             place = route.index(node)
-            self.carriage.notice(route[place:])
+            self.routing.notice(route[place:])
             if place > at and kind is DsrPacket:
                 self._shorten(message, place)
         else:
-            self.carriage.notice((node, *route[at - 1 :]))
+            self.routing.notice((node, *route[at - 1 :]))
 
     def _shorten(self, packet: DsrPacket, place: int) -> None:
         """Report to a packet's origin that the nodes between its sender and this node can be skipped."""

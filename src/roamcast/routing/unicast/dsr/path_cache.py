@@ -98,7 +98,7 @@ class PathCache:
         self._swept = 0.0
         # Results since the last change, since most queries are repeated.
         self._answers: dict[NodeId, tuple[NodeId, ...] | None] = {}
-        self._told: set[tuple[NodeId, ...]] = set()
+        self._noticed: set[tuple[NodeId, ...]] = set()
 
     def __len__(self) -> int:
         return len(self.primary.paths) + len(self.secondary.paths)
@@ -113,10 +113,10 @@ class PathCache:
 
     def notice(self, path: tuple[NodeId, ...], now: float) -> bool:
         """Add an overheard route."""
-        if path in self._told:
+        if path in self._noticed:
             return False
         changed = self._add(self.secondary, path, now)
-        self._told.add(path)
+        self._noticed.add(path)
         return changed
 
     def find(self, destination: NodeId, now: float) -> tuple[NodeId, ...] | None:
@@ -153,10 +153,10 @@ class PathCache:
         """Return all cached routes."""
         return self.primary.paths + self.secondary.paths
 
-    def _add(self, shelf: PathList, path: tuple[NodeId, ...], now: float) -> bool:
+    def _add(self, cached: PathList, path: tuple[NodeId, ...], now: float) -> bool:
         if len(path) < 2 or path[0] != self.node or len(set(path)) < len(path):
             return False
-        changed = shelf.add(path, now)
+        changed = cached.add(path, now)
         if changed:
             self._forget_answers()
         return changed
@@ -169,4 +169,4 @@ class PathCache:
 
     def _forget_answers(self) -> None:
         self._answers.clear()
-        self._told.clear()
+        self._noticed.clear()

@@ -38,14 +38,14 @@ class RouteSearches:
         parameters: DsrParameters,
         request: Callable[[NodeId, int], None],
         waited_for: Callable[[NodeId], bool],
-        give_up: Callable[[NodeId, int | None], None],
+        abandon: Callable[[NodeId, int | None], None],
     ) -> None:
         self.host = host
         self.parameters = parameters
         self.rounds: dict[NodeId, SearchState] = {}
         self._request = request
         self._waited_for = waited_for
-        self._give_up = give_up
+        self._abandon = abandon
         self._check: Timer | None = None
         self._check_at = 0.0
         "Time of the next check of the buffer [s]."
@@ -86,7 +86,7 @@ class RouteSearches:
             # ns-2: the wait grows, one message is dropped, and the others keep waiting.
             search.began = now
             search.count += 1
-            self._give_up(target, 1)
+            self._abandon(target, 1)
             self._come_back(target, search, self._wait(search.count))
         elif (search.salvage and search.count) or (p.max_requests and search.count >= p.max_requests):
             self._end(target)
@@ -152,4 +152,4 @@ class RouteSearches:
 
     def _end(self, target: NodeId) -> None:
         self.found(target)
-        self._give_up(target, None)
+        self._abandon(target, None)

@@ -119,7 +119,7 @@ class SourceRouting:
         onward = DsrFlowPacket(
             packet.origin, packet.destination, packet.id, packet.flow, packet.hops + 1, packet.payload
         )
-        self.host.send(onward, flow.way[flow.place + 1])
+        self.host.send(onward, flow.route[flow.index + 1])
         return None
 
     # Learning of routes.
@@ -158,7 +158,7 @@ class SourceRouting:
         for late in self.held.lapsed(now):
             self._drop(late, Drop.EXPIRED)
 
-    def give_up(self, target: NodeId, most: int | None = None) -> None:
+    def abandon(self, target: NodeId, most: int | None = None) -> None:
         """Drop the messages of a failed search, or the first `most` of them."""
         for waiting in self.held.release(target, most):
             self._drop(waiting, Drop.NO_ROUTE)

@@ -15,16 +15,15 @@ not part of DSDV, a datagram is sent to an alternative next hop after a link fai
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Timer
+from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.neighbours import Neighbours
-from roamcast.routing.state.timing import call_within
+from roamcast.routing.unicast.dsdv.advertising import DsdvAdvertising
 from roamcast.routing.unicast.dsdv.detours import UNREPORTED, Detours, TriedNextHops
-from roamcast.routing.unicast.dsdv.messages import HALF, HIGHEST_SEQUENCE, INFINITY, DsdvUpdate, Row
+from roamcast.routing.unicast.dsdv.messages import HALF, HIGHEST_SEQUENCE, INFINITY, DsdvUpdate
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.routing.unicast.dsdv.table import NEVER, DsdvRoute, DsdvRouteTable
 from roamcast.routing.unicast.route_queue import RouteQueue
@@ -45,12 +44,8 @@ class Dsdv(Unicast):
         self._settling_memory, self._settle_anew = p.settling_memory, p.settle_anew
         self._trigger_on_fresh, self._detour, self._hop_limit = p.trigger_on_fresh, p.detours, p.hop_limit
         self.table = DsdvRouteTable(p.destinations)
-        self.sequence = 0
-        self._news: list[tuple[float, NodeId]] = []
-        self._news_timer: Timer | None = None
-        self._news_at = NEVER
-        self._full_timer: Timer | None = None
-        self._last_update = -NEVER
+        self._advertising = DsdvAdvertising(host, p, self.table)
+        self._announce = self._advertising.schedule
         self.heard = Neighbours(host, p.missed_periods * p.period, p.destinations, self._lose)
         self._detours = Detours()
         self._failed: Leases[NodeId, bool] = Leases(p.detour_lease, p.destinations)
@@ -59,11 +54,16 @@ class Dsdv(Unicast):
         self._tried = TriedNextHops(p.detour_lease, p.destinations)
         self.held = RouteQueue(host, p.queue_per_destination, p.destinations, p.queue_timeout, self._abandon)
 
+    @property
+    def sequence(self) -> int:
+        """The own sequence number of this node's last full update."""
+        return self._advertising.sequence
+
     # Calls of the router.
 
     def start(self) -> None:
         """Start the periodic full updates."""
-        self._full_timer = call_within(self.host, self.parameters.start_jitter, self._full)
+        self._advertising.start()
 
     def next_hop(self, destination: NodeId) -> NodeId | None:
         """Return the next hop to `destination`, or None if no route is known."""
@@ -234,7 +234,7 @@ class Dsdv(Unicast):
             route = find(destination)
             if route is None:
                 if destination == self._node:
-                    self._handle_own_entry(metric, sequence)
+                    self._advertising.handle_own_entry(metric, sequence)
                 else:
                     self._add_destination(destination, sender, min(metric + 1, INFINITY), sequence, now)
             elif sequence == route.sequence:
@@ -310,15 +310,6 @@ class Dsdv(Unicast):
         route.settled_at = now
         self._announce(route, now, now)
 
-    def _handle_own_entry(self, metric: int, sequence: int) -> None:
-        """Adopt a newer own sequence number; if this node is reported unreachable, send a full update."""
-        if 0 < (sequence - self.sequence) & HIGHEST_SEQUENCE < HALF:
-            # From an earlier incarnation or forged: only a higher number is accepted by the others.
-            self.sequence = sequence & ~1
-        if metric >= INFINITY and self._full_timer is not None:
-            self._full_timer.cancel()
-            self._full_timer = self.host.call_later(0.0, self._full)
-
     # Losses.
 
     def _lose(self, neighbour: NodeId) -> None:
@@ -345,79 +336,3 @@ class Dsdv(Unicast):
             for since, waited in self.held.release(destination):
                 older = self.user.add_age(waited.payload, now - since)
                 self._forward(Datagram(waited.origin, waited.destination, waited.hops, older))
-
-    # Updates to neighbours.
-
-    def _announce(self, route: DsdvRoute, at: float, now: float) -> None:
-        """Schedule a triggered update of `route` at the time `at` [s]."""
-        route.trigger_at = at
-        heapq.heappush(self._news, (at, route.destination))
-        if at < self._news_at:
-            if self._news_timer is not None:
-                self._news_timer.cancel()
-            self._news_at = at
-            self._news_timer = self.host.call_later(max(at - now, 0.0), self._triggered)
-
-    def _triggered(self) -> None:
-        """Send the due changes, or wait until the minimum gap after the last update has passed."""
-        now = self.host.now()
-        possible = self._last_update + self.parameters.trigger_gap
-        early = now < possible
-        due = self._due(possible if early else now)
-        if due and early:
-            # One postponed trigger covers all changes in the gap.
-            due[0].trigger_at = possible
-            heapq.heappush(self._news, (possible, due[0].destination))
-        elif due:
-            self._broadcast_changes(now)
-        self._news_at = NEVER
-        self._news_timer = None
-        if self._news:
-            self._news_at = self._news[0][0]
-            self._news_timer = self.host.call_later(max(self._news_at - now, 0.0), self._triggered)
-
-    def _due(self, until: float) -> list[DsdvRoute]:
-        """Remove and return the routes whose changes are due from the queue."""
-        due = []
-        while self._news and self._news[0][0] <= until:
-            at, destination = heapq.heappop(self._news)
-            route = self.table.get(destination)
-            if route is not None and route.trigger_at == at:
-                route.trigger_at = NEVER
-                due.append(route)
-        return due
-
-    def _broadcast_changes(self, now: float) -> None:
-        """Broadcast the settled changes, or a full update if there are many."""
-        changes = [r for r in self.table if (r.new_sequence or r.new_metric) and r.settled_at <= now]
-        if len(changes) > 3 and 3 * len(changes) > len(self.table) + 1:
-            if self._full_timer is not None:
-                self._full_timer.cancel()
-            self._full()
-        elif changes:
-            for route in changes:
-                route.last_advertised = route.metric
-                route.new_sequence = False
-            self._broadcast([(r.destination, r.metric, r.sequence) for r in changes])
-            self._last_update = now
-
-    def _full(self) -> None:
-        """Broadcast all settled routes with a new own sequence number, and schedule the next full update."""
-        now = self.host.now()
-        self.sequence = (self.sequence + 2) & HIGHEST_SEQUENCE
-        rows = [(self.host.node, 0, self.sequence)]
-        for route in self.table:
-            if route.settled_at <= now:
-                route.last_advertised = route.metric
-                route.new_sequence = route.new_metric = False
-                rows.append((route.destination, route.metric, route.sequence))
-        self._broadcast(rows)
-        self._last_update = now
-        wait = self.parameters.period * self.host.random.uniform(0.75, 1.0)
-        self._full_timer = self.host.call_later(wait, self._full)
-
-    def _broadcast(self, rows: list[Row]) -> None:
-        step = self.parameters.entries_per_update
-        for first in range(0, len(rows), step):
-            update = DsdvUpdate(tuple(rows[first : first + step]))
-            call_within(self.host, self.parameters.broadcast_jitter, self.host.broadcast, update)

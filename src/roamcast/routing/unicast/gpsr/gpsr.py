@@ -26,15 +26,12 @@ from roamcast.routing.unicast.gpsr.messages import (
     FARTHEST,
     Beacon,
     GeoPacket,
-    PerimeterState,
     PointCm,
 )
 from roamcast.routing.unicast.gpsr.neighbourhood import AROUND, STUCK, TAKEN, Places
 from roamcast.routing.unicast.gpsr.parameters import GpsrParameters
+from roamcast.routing.unicast.gpsr.perimeter import REMEMBERED, PerimeterMode
 from roamcast.routing.unicast.unicast import Unicast, UnicastUser
-
-REMEMBERED = 1024
-"Number of packets that a node remembers."
 
 
 class Gpsr(Unicast):
@@ -48,6 +45,7 @@ class Gpsr(Unicast):
         super().__init__(host, parameters, user)
         self.parameters = p = parameters
         self._node = host.node
+        self._restarts = p.restart
         self.near = Places(p.silence, p.neighbours)
         "Last known position of each neighbour."
         self.locate: Callable[[NodeId], PointCm | None] = self.position_of
@@ -59,14 +57,12 @@ class Gpsr(Unicast):
         self._interval = 0.0
         "Time from then to the next beacon [s]."
         self._held: deque[tuple[float, NodeId, Message]] = deque()
-        self._planar_until = 0.0
+        self._perimeter = PerimeterMode(host.node, p, self.near)
         self._here = PointCm(0, 0)
         self._here_at = -1.0
         self._serial = host.random.getrandbits(16)
         self._passed = Recent(REMEMBERED)
         "Packets by origin, serial and remaining hops: duplicates made by a link would multiply at every hop."
-        self._walked: dict[tuple[NodeId, int, PointCm, PointCm, NodeId], None] = {}
-        "Edges that packets took from here in perimeter mode, by packet and face; the oldest is evicted."
         self._restarted = Recent(REMEMBERED)
         "Packets by origin and serial that were restarted here."
 
@@ -141,7 +137,7 @@ class Gpsr(Unicast):
     def link_failed(self, message: Any, to: NodeId) -> None:
         """Remove a neighbour after a link failure, and reroute its packets."""
         self.near.discard(to)
-        self._planar_until = 0.0
+        self._perimeter.invalidate()
         waiting = self.host.withdraw(to)
         for each in (message, *waiting):
             if type(each) is GeoPacket:
@@ -213,12 +209,21 @@ class Gpsr(Unicast):
         if choice == AROUND:
             hop = None
             if sender is not None and sender_at is not None:
-                hop, face = self._next_perimeter_edge(here, goal, face[0], sender, sender_at)
+                hop, face = self._perimeter.follow(here, goal, face[0], sender, sender_at, self._here_at)
         else:
             face = ()
             if choice == STUCK:
-                hop, face = self._enter_perimeter(here, goal) if self.parameters.perimeter else (None, ())
-        if face and hop is not None and self.parameters.restart and self._walks_again(packet, face[0], hop):
+                hop, face = (
+                    self._perimeter.enter(here, goal, self._here_at)
+                    if self.parameters.perimeter
+                    else (None, ())
+                )
+        if (
+            face
+            and hop is not None
+            and self._restarts
+            and self._perimeter.walks_again(packet.origin, packet.serial, face[0], hop)
+        ):
             hop = None
         if hop is None:
             if not self._restart(packet):
@@ -237,21 +242,6 @@ class Gpsr(Unicast):
             packet.payload,
         )
         self.host.send(onward, hop)
-
-    def _walks_again(self, packet: GeoPacket, face: PerimeterState, hop: NodeId) -> bool:
-        """Return whether a packet takes an edge of a face from here again, so that it would circle forever.
-
-        In a planar graph on which all nodes agree, only the first edge of a face can be taken again, and the
-        packet is dropped there. Nodes that have moved since their last beacons do not agree, and the packet
-        may never return to that edge.
-        """
-        edge = (packet.origin, packet.serial, face.entered, face.crossed, hop)
-        if edge in self._walked:
-            return True
-        self._walked[edge] = None
-        if len(self._walked) > REMEMBERED:
-            del self._walked[next(iter(self._walked))]
-        return False
 
     def _restart(self, packet: GeoPacket) -> bool:
         """Restart a packet after a beacon interval, with updated positions, once per node; return whether."""
@@ -274,42 +264,6 @@ class Gpsr(Unicast):
         reason = self.user.arrive(packet.payload, packet.origin, self._node)
         if reason is not None:
             self.host.drop(packet.payload, reason)
-
-    def _enter_perimeter(
-        self, here: PointCm, goal: PointCm
-    ) -> tuple[NodeId | None, tuple[PerimeterState, ...]]:
-        """Return the first edge counter-clockwise from the direction of the goal."""
-        self._planarise(here)
-        hop = self.near.next_edge(here, goal, None)
-        if hop is None:
-            return None, ()
-        return self._change_face(here, goal, PerimeterState(here, here, self._node, hop), hop)
-
-    def _next_perimeter_edge(
-        self, here: PointCm, goal: PointCm, face: PerimeterState, sender: NodeId, sender_at: PointCm
-    ) -> tuple[NodeId | None, tuple[PerimeterState, ...]]:
-        """Return the next edge counter-clockwise from the one over which the packet arrived."""
-        self._planarise(here)
-        hop = self.near.next_edge(here, sender_at, sender)
-        if hop is None:
-            return None, ()
-        if hop == face.first_to and self._node == face.first_from:
-            return None, ()  # a complete turn, and the goal is on neither side
-        return self._change_face(here, goal, face, hop)
-
-    def _change_face(
-        self, here: PointCm, goal: PointCm, face: PerimeterState, hop: NodeId
-    ) -> tuple[NodeId | None, tuple[PerimeterState, ...]]:
-        """Change to the next face if the next edge crosses the line to the goal nearer to the goal."""
-        hop, cut = self.near.change_face(here, goal, face.entered, face.crossed, hop)
-        return hop, (face if cut is None else PerimeterState(face.entered, PointCm(*cut), self._node, hop),)
-
-    def _planarise(self, here: PointCm) -> None:
-        """Update the planar graph around this node, if it is older than a quarter of a beacon interval."""
-        now = self._here_at
-        if now >= self._planar_until:
-            self.near.planarise(here, now, self.parameters.planar == "rng")
-            self._planar_until = now + self.parameters.beacon / 4
 
     # Beacons and waiting messages.
 

@@ -142,7 +142,7 @@ def test_those_on_a_way_who_heard_all_packets_know_where_each_one_goes(deeds):
                 message = DsrPacket(0, 1, 0, message.route, place + 1, payload, message.flow)
             else:
                 flow = others[hop].find(message, now)
-                assert flow is not None and flow.way[: len(walked)] == tuple(walked)
+                assert flow is not None and flow.route[: len(walked)] == tuple(walked)
                 hop = flow.route[flow.index + 1]
                 message = DsrFlowPacket(0, 9, 1, message.flow, message.hops + 1, payload)
         assert len(walked) <= len(path) - 1

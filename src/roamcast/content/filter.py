@@ -8,11 +8,11 @@ from typing import Any
 
 from roamcast.content.box import conjunction as boxes
 from roamcast.content.box.conjunction import Conjunction
+from roamcast.content.box.value_test import Test, compile_test
 from roamcast.content.errors import ContentError, FilterTooComplex
 from roamcast.content.event import Event
 from roamcast.content.field_type import Domain
 from roamcast.content.schema import EventType
-from roamcast.content.value_test import Test, compile_test
 
 MAX_CONJUNCTIONS = 256
 "Maximum number of conjunctions; a filter that would need more is rejected."

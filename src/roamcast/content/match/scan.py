@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from roamcast.content.box.conjunction import Conjunction
-from roamcast.content.value_test import compile_test
+from roamcast.content.box.value_test import compile_test
 
 
 class ScanIndex:

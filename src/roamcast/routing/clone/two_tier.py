@@ -6,7 +6,7 @@ This is the common base of CLONE and grid-based CBR. Subclasses define how princ
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -51,11 +51,12 @@ from roamcast.routing.state.timing import call_every
 from roamcast.routing.unicast.gpsr.gpsr import Gpsr
 from roamcast.routing.unicast.gpsr.messages import GeoPacket, PointCm
 from roamcast.routing.unicast.gpsr.parameters import GREEDY_ALONE
+from roamcast.routing.unicast.unicast import UnicastUser
 
 REMEMBERED = 65536
 
 
-class TwoTier(Router):
+class TwoTier(Router, UnicastUser):
     """Router of the two-tier scheme; every node may be a consumer, a principal and a provider."""
 
     parameters_type: ClassVar[type[Parameters]] = TwoTierParameters
@@ -297,20 +298,8 @@ class TwoTier(Router):
         self.host.deliver(publication)
         return True
 
-    # Callbacks of geographic routing.
+    # Callback of geographic routing; undeliverable messages are dropped, since requests are renewed.
 
     def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
         """Handle a message for this node, or search for its target nearby."""
         return self.search.handle(message)
-
-    def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
-        """Drop an undeliverable message; subscriptions and requests are renewed periodically."""
-        return False
-
-    def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """Return None: no routing hint is available."""
-        return None
-
-    def add_age(self, message: Message, seconds: float) -> Message:
-        """Return the message unchanged; it carries no age."""
-        return message

@@ -6,7 +6,7 @@ subscriptions are sent, so that a run measures the unicast protocol alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -33,7 +33,7 @@ from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.routing.unicast.dsr.dsr import Dsr
 from roamcast.routing.unicast.dsr.parameters import NS2 as DSR_OF_NS2
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
-from roamcast.routing.unicast.unicast import Unicast
+from roamcast.routing.unicast.unicast import Unicast, UnicastUser
 
 REMEMBERED = 65536
 
@@ -44,7 +44,7 @@ class Copy(Message, number=2, category=Category.EVENT, role=Role.EVENT):
     publication: Publication
 
 
-class UnicastCopies(Router):
+class UnicastCopies(Router, UnicastUser):
     """One copy per receiver, over any unicast protocol."""
 
     unicast_type: ClassVar[type[Unicast]]
@@ -89,7 +89,7 @@ class UnicastCopies(Router):
         """Pass a link failure to the unicast protocol."""
         self.unicast.link_failed(message, to)
 
-    # Callbacks of the unicast protocol.
+    # Callback of the unicast protocol; undeliverable copies are dropped.
 
     def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
         """Deliver a publication, once."""
@@ -99,18 +99,6 @@ class UnicastCopies(Router):
             return Drop.DUPLICATE
         self.host.deliver(message.publication)
         return None
-
-    def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
-        """Drop an undeliverable copy; it is not retried."""
-        return False
-
-    def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """Return None: no routing hint is available."""
-        return None
-
-    def add_age(self, message: Message, seconds: float) -> Message:
-        """Return the message unchanged; a copy carries no age."""
-        return message
 
 
 class DsdvUnicast(UnicastCopies):

@@ -27,7 +27,10 @@ class Datagram(Message, number=48):
 
 
 class UnicastUser(Protocol):
-    """The callbacks of a router for the unicast protocol that it uses."""
+    """The callbacks of a router for the unicast protocol that it uses.
+
+    A router that inherits from this class drops what cannot be forwarded, and gives no hints.
+    """
 
     def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
         """Handle a message for this node from `origin`, received from the neighbour `sender`."""
@@ -37,12 +40,15 @@ class UnicastUser(Protocol):
 
         Otherwise it is dropped with the reason. The node at which it failed may differ from its origin.
         """
+        return False
 
     def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
         """Return a neighbour to try if no route is known, or None."""
+        return None
 
     def add_age(self, message: Message, seconds: float) -> Message:
         """Return the message to be sent after it waited `seconds` for a route; some carry their age."""
+        return message
 
 
 class Unicast(ABC):

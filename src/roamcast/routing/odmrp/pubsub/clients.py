@@ -12,10 +12,11 @@ from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Publ
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.timing import call_every
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
+from roamcast.routing.unicast.unicast import UnicastUser
 from roamcast.wire.blobs import filter_size
 
 
-class Clients:
+class Clients(UnicastUser):
     """The messages between clients and their broker, for both roles."""
 
     def __init__(
@@ -80,7 +81,7 @@ class Clients:
         written = sum(4 + sum(map(filter_size, filters)) for filters in held)
         return {**self.unicast.tables(), "clients": Footprint(len(held), written, self._clients.capacity)}
 
-    # Callbacks of the unicast protocol.
+    # Callback of the unicast protocol; undeliverable messages are dropped.
 
     def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
         """Handle a message from a client or from the broker."""
@@ -96,18 +97,6 @@ class Clients:
             self._publish(message.publication)
             return None
         return self._deliver(message.publication)
-
-    def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
-        """Drop an undeliverable message; it is not retried."""
-        return False
-
-    def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """Return None: no routing hint is available."""
-        return None
-
-    def add_age(self, message: Message, seconds: float) -> Message:
-        """Return the message unchanged; it carries no age."""
-        return message
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Pass a message to the unicast protocol."""

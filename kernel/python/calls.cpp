@@ -73,17 +73,6 @@ bool PyWorld::interrupted() {
     return failed_;
 }
 
-// Whether the router on a node shares which messages it has handled, and this is one of them.
-bool PyWorld::has_handled(NodeId node, const Packet& packet) {
-    const MessageReference& kept = kept_[packet.message];
-    if (kept.key == nullptr) return false;
-    if (readers_[node] != SeenIndex::nobody) return kept.page->has(readers_[node]);
-    if (handled_[node] == nullptr) return false;
-    const int found = PyDict_Contains(handled_[node], kept.key);
-    if (found < 0) fail();
-    return found == 1;
-}
-
 void PyWorld::fail() {
     failed_ = true;
     world_.stop();

@@ -129,7 +129,17 @@ public:
     bool interrupted() override;
 
 private:
-    bool has_handled(NodeId node, const Packet& packet);
+    // Whether the router on a node shares which messages it has handled, and this is one of them. Inline, because
+    // every reception asks.
+    bool has_handled(NodeId node, const Packet& packet) {
+        const MessageReference& kept = kept_[packet.message];
+        if (kept.key == nullptr) return false;
+        if (readers_[node] != SeenIndex::nobody) return kept.page->has(readers_[node]);
+        if (handled_[node] == nullptr) return false;
+        const int found = PyDict_Contains(handled_[node], kept.key);
+        if (found < 0) fail();
+        return found == 1;
+    }
     void call_receive(NodeId node, const Packet& packet, NodeId from, double power);
     void post(NodeId node, nb::handle message, NodeId to);
     void fail();

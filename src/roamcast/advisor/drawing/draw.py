@@ -8,13 +8,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from roamcast.advisor.drawing.ranges import CHOICES, RANGES
+from roamcast.advisor.drawing.ranges import CHOICES, RANGES, Range
 from roamcast.advisor.drawing.toml_text import write_toml
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.read import load
 
 WARMUP, QUIET = 30, 10
-"Time without metrics at the start, and without new publications at the end [s]."
+"Time without metrics at the start, and without new publications at the end of short runs [s]."
+
+LONG = 1_000_000
+"Worlds from this number on have long runs with a longer quiet time; those below have short ones."
 
 _HEADER = 80
 "Approximate size of the headers of a frame and its preamble, for the load [B]."
@@ -50,14 +53,16 @@ def _draw(seed: int) -> dict[str, Any]:
     surface = nodes * math.pi * reach**2 / degree
     width = _digits(math.sqrt(surface * RANGES["aspect"].draw(random)))
     height = _digits(surface / width)
-    duration = round(RANGES["duration"].draw(random))
+    long = "long_" if seed >= LONG else ""
+    duration = round(RANGES[f"{long}duration"].draw(random))
+    quiet = round(RANGES["long_quiet"].draw(random)) if long else QUIET
     basic, data = CHOICES["rates"].draw(random).split(", ")
     world: dict[str, Any] = {
         "name": f"world-{seed}",
         "area": {"width": f"{width:g} m", "height": f"{height:g} m"},
         "duration": f"{duration} s",
         "warmup": f"{WARMUP} s",
-        "quiet": f"{QUIET} s",
+        "quiet": f"{quiet} s",
         "location": CHOICES["location"].draw(random) == "yes",
         "sample": f"{duration} s",
     }
@@ -72,7 +77,9 @@ def _draw(seed: int) -> dict[str, Any]:
     content, subscribing, zones = _draw_content(random, width * height)
     subscribing["count"] = max(3, round(RANGES["subscribers"].draw(random) * nodes))
     world["workload"] = zones | {
-        "publish": _draw_publishers(random, world["nodes"], crowd, float(basic) * 1e6, content),
+        "publish": _draw_publishers(
+            random, world["nodes"], crowd, float(basic) * 1e6, content, RANGES[f"{long}rate"]
+        ),
         "subscribe": {"*": subscribing},
     }
     return world | _draw_faults(random, world["nodes"], duration)
@@ -104,12 +111,15 @@ def _draw_nodes(random: Random, nodes: int, width: float, height: float) -> dict
 
 
 def _draw_publishers(
-    random: Random, groups: dict[str, Any], crowd: float, basic: float, content: Any
+    random: Random, groups: dict[str, Any], crowd: float, basic: float, content: Any, limits: Range
 ) -> dict[str, Any]:
-    """Return the publishers; `crowd` nodes share the channel, whose rate is `basic` [b/s]."""
+    """Return the publishers; `crowd` nodes share the channel, whose rate is `basic` [b/s].
+
+    `limits` are those of the rate of all publications [/s].
+    """
     size = round(RANGES["size"].draw(random))
     load = RANGES["load"].draw(random) * basic / (8 * (size + _HEADER) * crowd)
-    rate = min(max(load, RANGES["rate"].low), RANGES["rate"].high)
+    rate = min(max(load, limits.low), limits.high)
     group = random.choice(sorted(groups))
     count = RANGES["publishers"].draw_count(random, groups[group]["count"])
     burst = RANGES["burst"].draw_count(random) if CHOICES["burst"].draw(random) == "burst" else 1

@@ -23,6 +23,7 @@ WORLDS: dict[str, dict[str, Any]] = {
     "festival": {},
     "rescue": {},
     "sensor-grid": {},
+    "office": {},
 }
 "Worlds of the league, with settings that shorten those of the papers; they keep nodes, area and load."
 

@@ -17,10 +17,12 @@ from roamcast.errors import UserError
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.report.comparing.curves import summarise_values
+from roamcast.report.league.conditions import Conditions
 from roamcast.report.league.markdown import write_league
 from roamcast.report.league.page import make_league_page
 from roamcast.report.league.report import make_report
 from roamcast.report.league.standings import LossCauses, choose_pairs, rank_overall, rank_worlds
+from roamcast.report.league.tables import list_breaks, list_conditions
 from roamcast.report.league.terminal import show_league
 from roamcast.report.result import CampaignResult
 
@@ -172,6 +174,23 @@ def test_every_output_tells_the_same(report, tmp_path):
     assert record["front"] == ["p-pubs"] and record["worlds"][0]["conditions"]["nodes"] == 60
 
 
+def test_worlds_and_breaks_are_listed_with_conditions(report):
+    best = {row[0]: row[2] for row in list_conditions(report).rows}
+    assert best["rescue"].startswith("cbr, 50.2") and "significantly" not in best["rescue"]
+    assert re.fullmatch(r"(p-pubs|flooding), 90.*; (p-pubs|flooding) not significantly worse", best["city"])
+    (breaks,) = list_breaks(report).rows
+    assert breaks[:4] == ["cbr", "convoy", report.conditions["convoy"].summarise(), "breaks"]
+    assert breaks[2].startswith("movement by a trace, ") and breaks[2].endswith("events/s to 5 nodes each")
+
+
+def test_conditions_name_obstacles_and_requests():
+    walls = Conditions(48, 9.0, "static", 1.2, 4.0, 0.98, False, 0.0, obstacles=12)
+    assert walls.describe().endswith("98 % reachable, 12 obstacles")
+    assert walls.summarise() == "static, 1.2 events/s to 4 nodes each, obstacles"
+    asked = Conditions(48, 9.0, "static", 1.2, 0.0, None, True, 7.0)
+    assert asked.summarise() == "static, 7 requests/s, faults"
+
+
 def test_only_marked_parts_of_a_page_are_written(report, tmp_path):
     file = tmp_path / "README.md"
     file.write_text("# Mine\n\n<!-- league: summary -->\nold\n<!-- league: end -->\n\nFindings of mine.\n")
@@ -201,9 +220,9 @@ def test_a_world_without_positions_leaves_out_protocols_that_need_them_with_the_
 
 def test_every_shipped_world_of_the_league_can_be_planned_for_every_protocol():
     league = make_league(seeds=1)
-    assert len(league.campaign.sweeps) == 9 and league.unserved == {}
+    assert len(league.campaign.sweeps) == 10 and league.unserved == {}
     plan = make_plan(league.campaign)
-    assert len(plan.runs) == 9 * len(league.campaign.protocols)
+    assert len(plan.runs) == 10 * len(league.campaign.protocols)
 
 
 def test_the_experiments_of_the_page_can_be_planned():

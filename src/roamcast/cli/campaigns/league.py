@@ -22,7 +22,7 @@ def command(
     *,
     worlds: Annotated[
         str | None,
-        typer.Option(metavar="A,B,C", help="Shipped scenarios or scenario files; by default nine worlds."),
+        typer.Option(metavar="A,B,C", help="Shipped scenarios or scenario files; by default ten worlds."),
     ] = None,
     protocols: Annotated[
         str | None,

@@ -27,6 +27,8 @@ class Conditions(NamedTuple):
     faults: bool
     requests: float
     "Requests per second."
+    obstacles: int = 0
+    "Buildings or rooms that weaken signals; `neighbours` and `reachable` disregard them."
 
     def describe(self) -> str:
         """Return the conditions in one line."""
@@ -37,7 +39,15 @@ class Conditions(NamedTuple):
             told.append(f"{100 * self.reachable:.0f} % reachable")
         if self.requests:
             told.append(f"{short(self.requests)} requests/s")
+        told += [f"{self.obstacles} obstacles"] if self.obstacles else []
         return ", ".join(told + ["faults"] * self.faults)
+
+    def summarise(self) -> str:
+        """Return movement, load, obstacles and faults in a few words."""
+        load = f"{short(self.events)} events/s to {short(self.audience)} nodes each"
+        asked = [f"{short(self.requests)} requests/s"] if self.requests else []
+        told = [self.speed] + ([load] if self.audience else asked)
+        return ", ".join(told + ["obstacles"] * bool(self.obstacles) + ["faults"] * self.faults)
 
 
 def find_conditions(result: CampaignResult, ranking: WorldRanking) -> Conditions:
@@ -61,6 +71,7 @@ def find_conditions(result: CampaignResult, ranking: WorldRanking) -> Conditions
         reachable=mean("reachable") / expected if expected else None,
         faults=any(_fails(each) for each in scenario["faults"].values()),
         requests=mean("requests") / measured,
+        obstacles=len(scenario["radio"].get("obstacles", [])),
     )
 
 

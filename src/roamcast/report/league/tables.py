@@ -10,6 +10,10 @@ from roamcast.report.league.standings import LossCauses, Standing, WorldRanking
 from roamcast.report.numbers import format_estimate, join_names, percent
 
 
+_NAMED = 3
+"Number of protocols tied with the best that are named in the table of worlds."
+
+
 class TextTable(NamedTuple):
     """A table of plain texts."""
 
@@ -83,8 +87,9 @@ def list_breaks(report: LeagueReport) -> TextTable:
             best = ranking.standings[0]
             rate = f"{percent(standing.service)}; {best.protocol} {percent(best.service)}"
             causes = _name_causes(counted) if counted.missed else "nothing was lost in the first seed"
-            rows.append([each.protocol, ranking.world, how, rate, causes])
-    return TextTable(["protocol", "world", "", "delivery", "causes of the losses"], rows)
+            conditions = report.conditions[ranking.world].summarise()
+            rows.append([each.protocol, ranking.world, conditions, how, rate, causes])
+    return TextTable(["protocol", "world", "conditions", "", "delivery", "causes of the losses"], rows)
 
 
 def list_conditions(report: LeagueReport) -> TextTable:
@@ -92,10 +97,20 @@ def list_conditions(report: LeagueReport) -> TextTable:
     rows = []
     for ranking in report.rankings:
         broken = [each.protocol for each in ranking.standings if each.breaks]
-        best = join_names(ranking.leaders) if ranking.leaders else ranking.standings[0].protocol
         told = report.conditions[ranking.world].describe()
-        rows.append([ranking.world, told, best, join_names(broken) if broken else "-"])
+        rows.append([ranking.world, told, _name_best(ranking), join_names(broken) if broken else "-"])
     return TextTable(["world", "conditions", "best", "break"], rows)
+
+
+def _name_best(ranking: WorldRanking) -> str:
+    """Return who delivers most, how much, and who is not significantly worse; of many their number."""
+    first = ranking.standings[0]
+    best = f"{first.protocol}, {percent(first.service)}"
+    tied = [name for name in ranking.leaders if name != first.protocol]
+    if not tied:
+        return best
+    told = join_names(tied) if len(tied) <= _NAMED else f"{len(tied)} others"
+    return f"{best}; {told} not significantly worse"
 
 
 def _name_causes(counted: LossCauses, most: int = 3) -> str:

@@ -93,3 +93,15 @@ def test_ensembles_for_one_category_each_join_to_one_that_chooses_by_category(gr
     joined = join_trees(flatten(trees).only_for(0, number) for number, trees in enumerate(groups))
     expected = [sum(walk(tree, row) for tree in groups[int(row[0])]) for row in rows]
     assert np.allclose(joined.predict(rows), expected)
+
+
+@given(st.lists(nodes(), min_size=1, max_size=4), ROWS)
+def test_trees_with_a_column_per_category_predict_the_column_of_the_row(trees, rows):
+    rows = np.array(rows, float)
+    plain = flatten(trees)
+    joint = plain._replace(value=np.outer(plain.value, np.arange(CATEGORIES)))
+    assert np.allclose(joint.predict(rows), rows[:, 0] * plain.predict(rows))
+    mean, added = joint.contributions(rows[0])
+    assert np.isclose(mean + added.sum(), joint.predict(rows[:1])[0])
+    again = TreeEnsemble.from_arrays(joint.to_arrays("a", means=False), "a")
+    assert np.allclose(again.predict(rows), joint.predict(rows), rtol=1e-5, atol=1e-5)

@@ -19,6 +19,9 @@ from roamcast.advisor.model import FILE, shipped_model
 EVALUATION = FILE.with_name("evaluation.json")
 "The evaluation on held-out worlds, as `roamcast advisor train` wrote it."
 
+RUNS = FILE.with_name("runs.parquet")
+"The features and metrics of all runs: the table from which the model is trained."
+
 SHIPPED = FILE.with_name("shipped.json")
 "The comparison with runs of shipped worlds, as `roamcast advisor judge --json` wrote it."
 
@@ -75,7 +78,8 @@ def _data() -> str:
     held_out = _read(EVALUATION)["choices"]["advisor"]["worlds"]
     return (
         f"Trained on {facts['runs']:,} runs of {facts['worlds']} random worlds, judged on {held_out} others. "
-        f"Model: {facts['model']}. Code of the runs: {', '.join(facts['versions'])}."
+        f"Model: {facts['model']}; of the ranking: {facts['ranking']}. "
+        f"Code of the runs: {', '.join(facts['versions'])}."
     )
 
 

@@ -54,14 +54,19 @@ class TargetModel:
     trees: TreeEnsemble
     scale: TreeEnsemble
     "Predicts the logarithm of the absolute error."
-    quantiles: tuple[float, float]
-    "Lower and upper quantile of the error, divided by its scale."
+    quantiles: Reals
+    "Lower and upper quantile of the error, divided by its scale: a row per protocol."
 
     def intervals(self, rows: Reals) -> tuple[Reals, Reals, Reals]:
         """Return prediction, lower and upper end for each row, on the scale of the model."""
-        middle = self.trees.predict(rows)
-        scale = np.maximum(np.exp(self.scale.predict(rows)), _FLATTEST)
-        return middle, middle + self.quantiles[0] * scale, middle + self.quantiles[1] * scale
+        middle, scale = self.trees.predict(rows), scale_errors(self.scale, rows)
+        low, high = self.quantiles[rows[:, 0].astype(np.int64)].T
+        return middle, middle + low * scale, middle + high * scale
+
+
+def scale_errors(trees: TreeEnsemble, rows: Reals) -> Reals:
+    """Return the scale of the error of each row; `trees` predict its logarithm."""
+    return np.asarray(np.maximum(np.exp(trees.predict(rows)), _FLATTEST))
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,7 @@ class AdvisorModel:
         for key, model in self.targets.items():
             arrays |= model.trees.to_arrays(f"{key}.trees", means=key == "delivery")
             arrays |= model.scale.to_arrays(f"{key}.scale", means=False)
-            arrays[f"{key}.quantiles"] = np.array(model.quantiles)
+            arrays[f"{key}.quantiles"] = model.quantiles
         arrays |= self.ranking.to_arrays("ranking", means=False)
         text = json.dumps(about | {"facts": self.facts}, sort_keys=True)
         np.savez_compressed(file, about=np.array(text), **arrays)
@@ -140,7 +145,7 @@ class AdvisorModel:
             key: TargetModel(
                 TreeEnsemble.from_arrays(arrays, f"{key}.trees"),
                 TreeEnsemble.from_arrays(arrays, f"{key}.scale"),
-                (float(arrays[f"{key}.quantiles"][0]), float(arrays[f"{key}.quantiles"][1])),
+                arrays[f"{key}.quantiles"],
             )
             for key in TARGETS
         }

@@ -36,7 +36,8 @@ class TreeEnsemble(NamedTuple):
     right: Whole
     "Row of the right child."
     value: Reals
-    "Weighted prediction of a leaf; in an inner node the mean over the training rows that reach it."
+    """Weighted prediction of a leaf; in an inner node the mean over the training rows that reach it. Trees
+    that predict all categories of the first feature at once have a column per category."""
 
     def leaves(self, rows: Reals) -> Whole:
         """Return the leaf that each row of features reaches in each tree: row, tree."""
@@ -55,7 +56,10 @@ class TreeEnsemble(NamedTuple):
 
     def predict(self, rows: Reals) -> Reals:
         """Return the prediction for each row of features."""
-        return np.asarray(self.value[self.leaves(rows)].sum(axis=1))
+        leaves = self.leaves(rows)
+        if self.value.ndim == 1:
+            return np.asarray(self.value[leaves].sum(axis=1))
+        return np.asarray(self.value[leaves, rows[:, :1].astype(np.int64)].sum(axis=1))
 
     def contributions(self, row: Reals) -> tuple[float, Reals]:
         """Return the mean prediction, and what each feature adds to it along the paths of `row`.
@@ -63,6 +67,7 @@ class TreeEnsemble(NamedTuple):
         Their sum is the prediction: each split adds the difference between child and parent.
         """
         added = np.zeros(len(row))
+        value = self.value if self.value.ndim == 1 else self.value[:, int(row[0])]
         for root in self.roots:
             at = int(root)
             while (feature := int(self.feature[at])) != LEAF:
@@ -71,9 +76,9 @@ class TreeEnsemble(NamedTuple):
                 else:
                     left = bool(row[feature] <= self.threshold[at])
                 child = at + 1 if left else int(self.right[at])
-                added[feature] += self.value[child] - self.value[at]
+                added[feature] += value[child] - value[at]
                 at = child
-        return float(self.value[self.roots].sum()), added
+        return float(value[self.roots].sum()), added
 
     def with_means(self, rows: Reals) -> TreeEnsemble:
         """Return the trees with the values of inner nodes set to the means over the training `rows`."""
@@ -114,13 +119,16 @@ class TreeEnsemble(NamedTuple):
         """Return the arrays in small types, by name; without `means`, values of inner nodes are left out."""
         inner = self.feature != LEAF
         offset = np.where(inner, self.right - np.arange(len(self.right)), 0)
+        value = self.value.astype(np.float32)
+        if not means:
+            value[inner] = 0.0
         small: dict[str, npt.NDArray[Any]] = {
             "roots": self.roots.astype(np.int32),
             "feature": self.feature.astype(np.int16),
             "threshold": self.threshold.astype(np.float32),
             "categories": self.categories,
             "right": offset.astype(np.int16 if offset.max(initial=0) < 2**15 else np.int32),
-            "value": (self.value if means else np.where(inner, 0.0, self.value)).astype(np.float32),
+            "value": value,
         }
         return {f"{prefix}.{name}": array for name, array in small.items()}
 

@@ -9,7 +9,7 @@ from roamcast.advisor.model import AdvisorModel
 from roamcast.errors import UserError
 from roamcast.pipeline.training import fitting, train
 from roamcast.pipeline.training.evaluation import best_in_nearest, best_on_average, by_world, regrets
-from roamcast.pipeline.training.forest_tasks import export_forest
+from roamcast.pipeline.training.forest_tasks import export_forest, fit_jointly
 from roamcast.pipeline.training.training_table import make_table, split_table, write_table
 from roamcast.pipeline.training.tree_export import export_trees
 from roamcast.pipeline.training.world_runs import RUN_METRICS
@@ -75,10 +75,13 @@ def test_exported_forests_predict_what_scikit_learn_predicts():
 
 
 def test_a_known_pattern_is_learnt_with_calibrated_intervals(spark, monkeypatch, tmp_path):
-    kinds = {"one": fitting.Candidate(light), "each": fitting.Candidate(None, per_protocol=True)}
+    kinds = {"one": fitting.Candidate(light), "joint": fitting.Candidate(None, joint=True)}
     monkeypatch.setattr(train, "CANDIDATES", kinds)
     monkeypatch.setattr(train, "CURVE", (40,))
-    model, evaluation = train.train(spark, invented_table(250))
+    model, evaluation = train.train(spark, invented_table(250), kind="joint", ranking="one")
+    assert list(evaluation["candidates"]) == ["joint", "one"]
+    assert (model.facts["model"], model.facts["ranking"]) == ("joint", "one")
+    assert model.ranking.value.ndim == 1 and model.targets["delay"].trees.value.ndim == 2
     choices = evaluation["choices"]
     assert choices["advisor"]["regret"] < choices["best on average"]["regret"] / 3
     assert choices["advisor"]["agreement"] > 0.9
@@ -121,3 +124,32 @@ def test_held_out_worlds_are_those_of_multiples_and_baselines_choose_by_training
     assert (regrets(actual, near) >= 0).all()
     same = best_in_nearest(held_out, held_out, actual)
     assert regrets(actual, same).max() == 0, "the nearest world of a known world is itself"
+
+
+def test_a_joint_forest_predicts_each_protocol_from_its_own_column():
+    table = invented_table(60).drop(index=[4, 11])
+    rows = fitting.make_rows(table, PROTOCOLS)
+    labels = table["delivery_rate"].to_numpy(float)
+    trees = fit_jointly(rows, labels)
+    assert trees.value.shape[1] == len(PROTOCOLS)
+    heavy = table["flooding_load"] > 0.5
+    found = pd.Series(trees.predict(rows), table.index)
+    for protocol, light_rate, heavy_rate in (("flooding", 0.95, 0.3), ("tpsr", 0.7, 0.7), ("cbr", 0.2, 0.2)):
+        own = table["protocol"] == protocol
+        assert found[own & heavy].median() == pytest.approx(heavy_rate, abs=0.06)
+        assert found[own & ~heavy].median() == pytest.approx(light_rate, abs=0.06)
+
+
+def test_intervals_cover_new_errors_of_each_protocol_although_the_distributions_differ():
+    random = np.random.default_rng(5)
+    protocol = np.repeat([0.0, 1.0], 400)
+    covered = []
+    for _ in range(60):
+        errors = np.where(protocol == 0, random.normal(0, 1, 800), random.exponential(3, 800))
+        errors[[3, 500]] = np.nan, np.inf
+        ends = train.find_quantiles(protocol, errors, 2)
+        new = np.column_stack([random.normal(0, 1, 400), random.exponential(3, 400)])
+        covered.append(((ends[:, 0] <= new) & (new <= ends[:, 1])).mean(axis=0))
+    assert np.mean(covered, axis=0) == pytest.approx([0.9, 0.9], abs=0.012)
+    few = train.find_quantiles(np.zeros(5), np.arange(5.0), 1)
+    assert few.tolist() == [[0, 4]], "of few errors, the whole range"

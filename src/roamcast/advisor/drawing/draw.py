@@ -78,7 +78,7 @@ def _draw(seed: int) -> dict[str, Any]:
     subscribing["count"] = max(3, round(RANGES["subscribers"].draw(random) * nodes))
     world["workload"] = zones | {
         "publish": _draw_publishers(
-            random, world["nodes"], crowd, float(basic) * 1e6, content, RANGES[f"{long}rate"]
+            random, world["nodes"], float(basic) * 1e6 / crowd, content, RANGES[f"{long}rate"]
         ),
         "subscribe": {"*": subscribing},
     }
@@ -111,14 +111,15 @@ def _draw_nodes(random: Random, nodes: int, width: float, height: float) -> dict
 
 
 def _draw_publishers(
-    random: Random, groups: dict[str, Any], crowd: float, basic: float, content: Any, limits: Range
+    random: Random, groups: dict[str, Any], capacity: float, content: Any, limits: Range
 ) -> dict[str, Any]:
-    """Return the publishers; `crowd` nodes share the channel, whose rate is `basic` [b/s].
+    """Return the publishers.
 
-    `limits` are those of the rate of all publications [/s].
+    `capacity` is the broadcast rate that a node has if all in carrier-sense range share the channel equally
+    [b/s]; `limits` are those of the rate of all publications [/s].
     """
     size = round(RANGES["size"].draw(random))
-    load = RANGES["load"].draw(random) * basic / (8 * (size + _HEADER) * crowd)
+    load = RANGES["load"].draw(random) * capacity / (8 * (size + _HEADER))
     rate = min(max(load, limits.low), limits.high)
     group = random.choice(sorted(groups))
     count = RANGES["publishers"].draw_count(random, groups[group]["count"])

@@ -50,6 +50,9 @@ def train_model(
     model: Annotated[
         str | None, typer.Option(help="Kind of model; by default cross-validation compares all.")
     ] = None,
+    ranking: Annotated[
+        str | None, typer.Option(help="Kind of model that ranks protocols; by default the same.")
+    ] = None,
     master: Master = None,
     conf: Conf = None,
 ) -> None:
@@ -71,7 +74,7 @@ def train_model(
         table = make_table(spark, data).toPandas()
         say(f"{table['world'].nunique()} worlds, {len(table)} runs")
         write_table(table, out / "runs.parquet")
-        trained, evaluation = train(spark, table, say, model)
+        trained, evaluation = train(spark, table, say, model, ranking)
     trained.save(out / "model.npz")
     text = json.dumps(evaluation, indent=1)
     (out / "evaluation.json").write_text(text + "\n", encoding="utf-8")

@@ -67,18 +67,21 @@ class Candidate(NamedTuple):
     "Returns the estimator of Spark ML for a column of labels; None for forests of scikit-learn."
     per_protocol: bool = False
     "Fit one model per protocol; otherwise the protocol is a feature of one model."
+    joint: bool = False
+    "Fit forests of scikit-learn whose leaves predict all protocols at once."
     leaf: int = LEAF_SIZE
-    "Smallest number of rows of a leaf, of forests of scikit-learn."
+    "Smallest number of rows (of worlds, if joint) of a leaf, of forests of scikit-learn."
 
 
 CANDIDATES: dict[str, Candidate] = {
     "gradient-boosted trees of Spark ML, protocol as a feature": Candidate(boosted_trees),
     "random forest of Spark ML, protocol as a feature": Candidate(random_forest),
     "random forests of scikit-learn, one per protocol": Candidate(None, per_protocol=True),
+    "random forest of scikit-learn for all protocols": Candidate(None, joint=True),
 }
 "The kinds of models that cross-validation compares, by name."
 
-ERROR_SCALE = Candidate(None, per_protocol=True, leaf=25)
+ERROR_SCALE = Candidate(None, joint=True, leaf=25)
 "The model of the scale of errors: trees of large leaves."
 
 
@@ -122,8 +125,9 @@ def fit_all(
     """Fit all tasks of one kind, as many at a time as the session has slots; return the trees in order."""
     if all(task.candidate.estimator is None for task in tasks):
         valid = [(task, np.isfinite(task.labels)) for task in tasks]
-        leaf = tasks[0].candidate.leaf
-        found = fit_forests(spark, [(task.rows[own], task.labels[own]) for task, own in valid], leaf)
+        kind = tasks[0].candidate
+        given = [(task.rows[own], task.labels[own]) for task, own in valid]
+        found = fit_forests(spark, given, kind.leaf, joint=kind.joint)
         say(f"{len(tasks)} of {len(tasks)} models fitted")
         return found
     done = 0

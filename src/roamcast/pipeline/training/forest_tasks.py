@@ -1,6 +1,6 @@
-"""Random forests of scikit-learn, fitted in Spark tasks: one task per fit, one forest per protocol.
+"""Random forests of scikit-learn, fitted in Spark tasks: one task per fit.
 
-A fit of a few hundred rows takes about 30 ms; with Spark ML, which runs several jobs for it, about a second.
+A fit has one forest per protocol, or one forest whose leaves predict all protocols at once.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ _FITTED = pa.schema([("number", pa.int64()), ("trees", pa.binary())])
 
 
 def fit_forests(
-    spark: SparkSession, tasks: Sequence[tuple[Reals, Reals]], leaf: int = LEAF_SIZE
+    spark: SparkSession, tasks: Sequence[tuple[Reals, Reals]], leaf: int = LEAF_SIZE, *, joint: bool = False
 ) -> list[TreeEnsemble]:
     """Return the trees for each task (rows with the protocol number first, and labels), in order.
 
-    `leaf` is the smallest number of rows of a leaf.
+    `leaf` is the smallest number of rows of a leaf; of worlds if a forest predicts all protocols (`joint`).
     """
-    items = [(number, *task, leaf) for number, task in enumerate(tasks)]
+    fit = fit_jointly if joint else fit_per_protocol
+    items = [(number, fit, *task, leaf) for number, task in enumerate(tasks)]
     frame = one_per_partition(spark, items).mapInArrow(checked(fit_batches), "number long, trees binary")
     found = {row["number"]: pickle.loads(row["trees"]) for row in frame.toArrow().to_pylist()}
     return [found[number] for number in range(len(tasks))]
@@ -43,8 +44,8 @@ def fit_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the fitted trees of each task in the batches (pickled in the column `item`)."""
     for batch in batches:
         for item in batch["item"].to_pylist():
-            number, *task = pickle.loads(item)
-            row = {"number": number, "trees": pickle.dumps(fit_per_protocol(*task))}
+            number, fit, *task = pickle.loads(item)
+            row = {"number": number, "trees": pickle.dumps(fit(*task))}
             yield pa.RecordBatch.from_pylist([row], _FITTED)
 
 
@@ -63,6 +64,25 @@ def fit_per_protocol(rows: Reals, labels: Reals, leaf: int = LEAF_SIZE) -> TreeE
     return join_trees(fitted).with_means(rows)
 
 
+def fit_jointly(rows: Reals, labels: Reals, leaf: int = LEAF_SIZE) -> TreeEnsemble:
+    """Return one forest that predicts all protocols (first column of `rows`) from the other columns.
+
+    A pair of a world and a protocol without a label counts as the sum of the means of both.
+    """
+    from sklearn.ensemble import RandomForestRegressor
+
+    worlds, world = np.unique(rows[:, 1:], axis=0, return_inverse=True)
+    protocol = rows[:, 0].astype(np.int64)
+    wanted = np.full((len(worlds), protocol.max() + 1), np.nan)
+    wanted[world.ravel(), protocol] = labels
+    usual = np.nanmean(wanted, axis=0)
+    wanted = np.where(np.isnan(wanted), usual + np.nanmean(wanted - usual, axis=1, keepdims=True), wanted)
+    forest = RandomForestRegressor(
+        n_estimators=60, max_depth=12, min_samples_leaf=leaf, max_features=0.4, random_state=1
+    )
+    return export_forest(forest.fit(worlds.astype(np.float32), wanted))
+
+
 def export_forest(forest: Any) -> TreeEnsemble:
     """Return a fitted forest of scikit-learn, whose features are numbered from 1, as arrays."""
     share = 1 / len(forest.estimators_)
@@ -79,5 +99,5 @@ def _export(tree: Any, share: float) -> TreeEnsemble:
         np.where(inner, tree.threshold, 0.0),
         np.zeros(tree.node_count, np.int64),
         np.where(inner, tree.children_right, 0).astype(np.int64),
-        share * tree.value[:, 0, 0],
+        share * (tree.value[:, 0, 0] if tree.n_outputs == 1 else tree.value[:, :, 0]),
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from roamcast.advisor.features import FEATURES
-from roamcast.advisor.model import COVERAGE, AdvisorModel, TargetModel
+from roamcast.advisor.model import COVERAGE, AdvisorModel, TargetModel, scale_errors
 from roamcast.advisor.targets import TARGETS, Reals
 from roamcast.advisor.trees import TreeEnsemble
 from roamcast.errors import UserError
@@ -51,26 +51,34 @@ Say = Callable[[str], object]
 
 
 def train(
-    spark: SparkSession, table: pd.DataFrame, say: Say = lambda _: None, kind: str | None = None
+    spark: SparkSession,
+    table: pd.DataFrame,
+    say: Say = lambda _: None,
+    kind: str | None = None,
+    ranking: str | None = None,
 ) -> tuple[AdvisorModel, dict[str, Any]]:
     """Return the model of the training worlds in `table`, and its evaluation on the held-out worlds.
 
-    `kind` is the candidate to use; by default cross-validation compares all and takes the best.
+    `kind` is the candidate to use; by default cross-validation compares all and takes the best. `ranking` is
+    the candidate that ranks protocols, by default the same.
     """
-    if kind is not None and kind not in CANDIDATES:
-        raise UserError(f"model {kind!r}: {nearest(kind, CANDIDATES)}")
+    chosen = [name for name in (kind, ranking) if name is not None]
+    for name in chosen:
+        if name not in CANDIDATES:
+            raise UserError(f"model {name!r}: {nearest(name, CANDIDATES)}")
     training, held_out = split_table(table)
     count = training["world"].nunique()
     if count < LEAST_WORLDS or held_out.empty:
         raise UserError(f"{count} training worlds; expected at least {LEAST_WORLDS} and some held-out ones")
     trainer = _Trainer(spark, training, say)
-    compared = trainer.compare(list(CANDIDATES) if kind is None else [kind])
-    best = min(compared, key=lambda name: compared[name]["regret"])
-    say(f"chosen by cross-validation: {best}")
-    model = trainer.assemble(best)
+    compared = trainer.compare(list(CANDIDATES) if kind is None else list(dict.fromkeys(chosen)))
+    best = kind or min(compared, key=lambda name: compared[name]["regret"])
+    say(f"chosen: {best}")
+    ranked_by = ranking or best
+    model = trainer.assemble(best, ranked_by)
     evaluation = evaluate_model(model, training, held_out)
     evaluation |= {"candidates": compared, "chosen": best, "training_worlds": count}
-    evaluation["curve"] = trainer.learning_curve(best, held_out)
+    evaluation["curve"] = trainer.learning_curve(ranked_by, held_out)
     return model, evaluation
 
 
@@ -92,31 +100,36 @@ class _Trainer:
         found = {}
         for name in names:
             self.say(f"cross-validation: {name}")
-            self._compared[name] = self._left_out(CANDIDATES[name], ["delivery", SHORTFALL])
+            labels = {key: self.labels[key] for key in ("delivery", SHORTFALL)}
+            self._compared[name] = self._left_out(CANDIDATES[name], labels)
             found[name] = self._judge(self._compared[name])
         return found
 
-    def assemble(self, name: str) -> AdvisorModel:
+    def assemble(self, name: str, ranking_name: str) -> AdvisorModel:
         """Fit the final trees to all training worlds, and calibrate by the errors for left-out folds."""
         self.say("calibration")
         known = self._compared[name]
-        left_out = known | self._left_out(CANDIDATES[name], [key for key in TARGETS if key not in known])
+        missing = {key: self.labels[key] for key in TARGETS if key not in known}
+        left_out = known | self._left_out(CANDIDATES[name], missing)
         errors = {key: self.labels[key] - left_out[key] for key in TARGETS}
         sizes = {key: np.log(np.maximum(np.abs(errors[key]), _SMALLEST_ERROR)) for key in TARGETS}
-        tasks = [FitTask(CANDIDATES[name], self.rows, self.labels[key]) for key in (*TARGETS, SHORTFALL)]
+        expected = self._left_out(ERROR_SCALE, sizes, scale_errors)
+        tasks = [FitTask(CANDIDATES[name], self.rows, self.labels[key]) for key in TARGETS]
         self.say("final models")
-        *trees, ranking = self._fit(tasks)
+        trees = self._fit(tasks)
+        (ranking,) = self._fit([FitTask(CANDIDATES[ranking_name], self.rows, self.labels[SHORTFALL])])
         scales = self._fit([FitTask(ERROR_SCALE, self.rows, sizes[key]) for key in TARGETS])
         targets = {}
         for key, own, scale in zip(TARGETS, trees, scales, strict=True):
-            valid = np.isfinite(errors[key])
-            targets[key] = calibrate(own, scale, self.rows[valid], errors[key][valid])
+            quantiles = find_quantiles(self.rows[:, 0], errors[key] / expected[key], len(self.protocols))
+            targets[key] = TargetModel(own, scale, quantiles)
         worlds = self.training.drop_duplicates("world")[list(FEATURES)].to_numpy(float)
         means = self.training.groupby("protocol")["delivery_rate"].mean()
         facts = {
             "worlds": len(worlds),
             "runs": len(self.training),
             "model": name,
+            "ranking": ranking_name,
             "versions": sorted(self.training["version"].unique()),
         }
         average = {protocol: float(means[protocol]) for protocol in self.protocols}
@@ -141,17 +154,21 @@ class _Trainer:
     def _fit(self, tasks: Sequence[FitTask]) -> list[TreeEnsemble]:
         return fit_all(self.spark, tasks, self.protocols, self.say)
 
-    def _left_out(self, candidate: Candidate, keys: list[str]) -> dict[str, Reals]:
+    def _left_out(
+        self,
+        candidate: Candidate,
+        labels: Mapping[str, Reals],
+        predict: Callable[[TreeEnsemble, Reals], Reals] = TreeEnsemble.predict,
+    ) -> dict[str, Reals]:
         """Return for each target the prediction of each row by trees that were fitted without its fold."""
         folds = fold_of(self.training)
-        places = [(key, fold) for key in keys for fold in range(FOLDS)]
+        places = [(key, fold) for key in labels for fold in range(FOLDS)]
         tasks = [
-            FitTask(candidate, self.rows[folds != fold], self.labels[key][folds != fold])
-            for key, fold in places
+            FitTask(candidate, self.rows[folds != fold], labels[key][folds != fold]) for key, fold in places
         ]
-        found = {key: np.full(len(self.rows), np.nan) for key in keys}
+        found = {key: np.full(len(self.rows), np.nan) for key in labels}
         for (key, fold), trees in zip(places, self._fit(tasks), strict=True):
-            found[key][folds == fold] = trees.predict(self.rows[folds == fold])
+            found[key][folds == fold] = predict(trees, self.rows[folds == fold])
         return found
 
     def _judge(self, left_out: dict[str, Reals]) -> dict[str, float]:
@@ -166,9 +183,18 @@ class _Trainer:
         }
 
 
-def calibrate(trees: TreeEnsemble, scale: TreeEnsemble, rows: Reals, errors: Reals) -> TargetModel:
-    """Return the model whose intervals contain `COVERAGE` of the `errors` for left-out folds."""
-    middle, _, upper = TargetModel(trees, scale, (0.0, 1.0)).intervals(rows)
+def find_quantiles(protocol: Reals, errors: Reals, count: int) -> Reals:
+    """Return the lower and upper end of the interval that contains `COVERAGE` of the errors of each protocol.
+
+    `errors` are those of predictions for left-out folds, divided by scales for left-out folds; infinite and
+    missing ones do not count. The ends are those of conformal prediction: of n errors, a new one of the same
+    distribution is inside with probability of at least `COVERAGE`.
+    """
     tail = (1 - COVERAGE) / 2
-    low, high = np.quantile(errors / (upper - middle), [tail, 1 - tail])
-    return TargetModel(trees, scale, (float(low), float(high)))
+    found = np.zeros((count, 2))
+    for number in range(count):
+        own = np.sort(errors[(protocol == number) & np.isfinite(errors)])
+        last = len(own) - 1
+        rank = min(int(np.ceil((len(own) + 1) * (1 - tail))) - 1, last)
+        found[number] = own[last - rank], own[rank]
+    return found

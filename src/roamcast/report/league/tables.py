@@ -9,7 +9,6 @@ from roamcast.report.league.report import LeagueReport, show_ratio
 from roamcast.report.league.standings import LossCauses, Standing, WorldRanking
 from roamcast.report.numbers import format_estimate, join_names, percent
 
-
 _NAMED = 3
 "Number of protocols tied with the best that are named in the table of worlds."
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from roamcast.scenario.read import load
 from roamcast.sim.run import simulate
 from roamcast.why.causes import Cause
-from roamcast.why.trail import Trail
-from roamcast.why.why import Explainer
+from roamcast.why.explainer import Explainer
+from roamcast.why.trail.trail import Trail
 
 SHOPPING = Path(__file__).parents[1] / "scenarios" / "shopping.toml"
 SEEDS = (2201, 2202, 2203)

@@ -103,7 +103,7 @@ def test_why_tells_programs_the_same(facts):
 
 def test_why_counts_the_causes_in_a_whole_campaign_by_protocol(campaign):
     told = json.loads(roamcast("why", campaign, "--json").stdout)
-    assert (told["runs"], told["not_done"], told["untold"]) == (3, 1, {})
+    assert (told["runs"], told["not_done"], told["unreadable"]) == (3, 1, {})
     by_label = {each["protocol"]: each for each in told["protocols"]}
     assert {label: each["runs"] for label, each in by_label.items()} == {"flooding": 2, "trees": 1}
     trees = by_label["trees"]
@@ -134,7 +134,7 @@ def test_why_says_which_runs_of_a_campaign_cannot_be_told(campaign, tmp_path):
     [run] = CampaignFolder(hurt).snapshot().batches[file.stem].runs
     file.write_bytes(b"x" * file.stat().st_size)
     told = json.loads(roamcast("why", hurt, "--json").stdout)
-    assert told["runs"] == 3 and list(told["untold"]) == [f"{hurt}/run={run}"]
+    assert told["runs"] == 3 and list(told["unreadable"]) == [f"{hurt}/run={run}"]
     assert sum(each["runs"] for each in told["protocols"]) == 2
 
 

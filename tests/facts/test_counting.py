@@ -17,7 +17,7 @@ from roamcast.metrics.run_metrics import metric_input
 from roamcast.routing.router import Publication
 from roamcast.scenario.read import load
 from roamcast.sim.run import simulate
-from roamcast.why.integrity import check_integrity
+from roamcast.why.trail.integrity import check_integrity
 
 STREET = Path(__file__).parents[1] / "golden" / "street.toml"
 NEWS = EventType("news", {})({})

@@ -11,8 +11,8 @@ import pytest
 
 from roamcast.scenario.read import load
 from roamcast.sim.run import simulate
-from roamcast.why.trail import Trail
-from roamcast.why.why import Cause, Explainer
+from roamcast.why.explainer import Cause, Explainer
+from roamcast.why.trail.trail import Trail
 
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
 

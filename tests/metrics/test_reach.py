@@ -14,7 +14,7 @@ from roamcast.metrics.run_metrics import metric_input
 from roamcast.scenario.read import load
 from roamcast.scenario.shipped import locate
 from roamcast.sim.run import simulate
-from roamcast.why.trail import Trail
+from roamcast.why.trail.trail import Trail
 
 NODES = 5
 links = st.lists(

@@ -12,8 +12,8 @@ from roamcast.facts.tables import Facts
 from roamcast.facts.tracks import Tracks
 from roamcast.replay.recording import Recording
 from roamcast.replay.viewer import make_viewer
-from roamcast.why.explanation import explain_event, route_of
-from roamcast.why.trail import Trail
+from roamcast.why.presentation.explanation import explain_event, route_of
+from roamcast.why.trail.trail import Trail
 from tests.chromium import CONTRAST, NAMELESS, browser, needs_chromium, wait_until
 
 __all__ = ["browser"]

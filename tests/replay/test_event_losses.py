@@ -18,7 +18,7 @@ from roamcast.replay.recording import Recording
 from roamcast.routing import catalogue
 from roamcast.scenario.read import load
 from roamcast.sim.run import simulate
-from roamcast.why.trail import Trail
+from roamcast.why.trail.trail import Trail
 from tests.replay.conftest import SHOPPING
 
 GROUP = 500

@@ -14,8 +14,8 @@ from roamcast.lake.reading import read_facts
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.report.replay_index import read_replays
 from roamcast.report.result import CampaignResult
-from roamcast.why.explanation import explain_event
-from roamcast.why.names import read_publication
+from roamcast.why.presentation.explanation import explain_event
+from roamcast.why.presentation.names import read_publication
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")

@@ -11,7 +11,7 @@ from roamcast.scenario.read import load
 from roamcast.scenario.shipped import locate
 from roamcast.sim.run import simulate
 from roamcast.why.causes import Cause
-from roamcast.why.tally import tally
+from roamcast.why.presentation.tally import tally
 
 
 def unpacked(facts):

@@ -11,8 +11,8 @@ from roamcast.replay import recording as recording_module
 from roamcast.replay.parts import air
 from roamcast.replay.recording import Recording
 from roamcast.replay.server import ReplayServer
-from roamcast.why.trail import Trail
-from roamcast.why.why import Explainer
+from roamcast.why.explainer import Explainer
+from roamcast.why.trail.trail import Trail
 from tests.chromium import browser, needs_chromium, wait_until
 
 __all__ = ["browser"]

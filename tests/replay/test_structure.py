@@ -11,8 +11,8 @@ from roamcast.replay.viewer import make_viewer
 from roamcast.scenario.read import load
 from roamcast.scenario.shipped import locate
 from roamcast.sim.run import simulate
-from roamcast.why.explanation import route_of
-from roamcast.why.trail import Trail
+from roamcast.why.presentation.explanation import route_of
+from roamcast.why.trail.trail import Trail
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = [

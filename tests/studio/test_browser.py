@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from roamcast.lake.reading import read_facts
-from roamcast.why.explanation import explain_event
-from roamcast.why.names import read_publication
+from roamcast.why.presentation.explanation import explain_event
+from roamcast.why.presentation.names import read_publication
 from tests.chromium import CONTRAST, NAMELESS, browser, needs_chromium, wait_until
 from tests.studio.client import SHOPPING
 

@@ -8,9 +8,9 @@ import pytest
 
 from roamcast.lake.reading import read_run
 from roamcast.results.results_folder import ResultsFolder
-from roamcast.why.explanation import explain_event
-from roamcast.why.names import read_publication
-from roamcast.why.tally import tally
+from roamcast.why.presentation.explanation import explain_event
+from roamcast.why.presentation.names import read_publication
+from roamcast.why.presentation.tally import tally
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.timeout(600)]
 HOSTILE = "</script><script>alert(1)</script>"

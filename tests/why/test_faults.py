@@ -4,8 +4,8 @@ import pytest
 
 from roamcast.scenario.model import Scenario
 from roamcast.sim.run import simulate
-from roamcast.why.explanation import explain_event
-from roamcast.why.tally import tally
+from roamcast.why.presentation.explanation import explain_event
+from roamcast.why.presentation.tally import tally
 
 STREET = {
     "name": "street",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamcast.facts.contacts import Contacts
-from roamcast.why.outages import NodeOutage, OutageIndex, describe
+from roamcast.why.proofs.outages import NodeOutage, OutageIndex, describe
 
 moments = st.integers(0, 20).map(float)
 

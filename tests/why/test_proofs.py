@@ -8,10 +8,10 @@ from roamcast.routing import catalogue
 from roamcast.scenario.model import Scenario
 from roamcast.sim.run import simulate
 from roamcast.why.causes import Cause
-from roamcast.why.explanation import explain_event
-from roamcast.why.tally import tally
-from roamcast.why.trail import Trail
-from roamcast.why.why import Explainer
+from roamcast.why.explainer import Explainer
+from roamcast.why.presentation.explanation import explain_event
+from roamcast.why.presentation.tally import tally
+from roamcast.why.trail.trail import Trail
 
 from .invented import STILL, facts, legs
 

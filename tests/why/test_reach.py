@@ -18,7 +18,7 @@ from roamcast.facts.tracks import Tracks
 from roamcast.scenario.model import Scenario
 from roamcast.sim import kernel
 from roamcast.sim.run import simulate
-from roamcast.why.reachability import Reachability
+from roamcast.why.proofs.reachability import Reachability
 
 RANGE = 250.0
 DURATION = 60.0

@@ -7,8 +7,8 @@ import pytest
 from roamcast.facts.tables import FactsError
 from roamcast.scenario.model import Scenario
 from roamcast.sim.run import simulate
-from roamcast.why.explanation import explain_request
-from roamcast.why.tally import tally
+from roamcast.why.presentation.explanation import explain_request
+from roamcast.why.presentation.tally import tally
 
 from .invented import NEWS, STILL, asking, event, facts, legs, losing
 

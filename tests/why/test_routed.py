@@ -1,7 +1,7 @@
 """Routes: what is told of an event that should have come along a route which a flood of wishes laid."""
 
 from roamcast.why.causes import Cause
-from roamcast.why.explanation import explain_event
+from roamcast.why.presentation.explanation import explain_event
 
 from .invented import STILL, asking, event, facts, losing
 

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from roamcast.facts.tables import FactsError
-from roamcast.why.tally import tally
+from roamcast.why.presentation.tally import tally
 
 from .invented import ASKED, STILL, facts, legs, losing, table
 

@@ -21,8 +21,8 @@ from roamcast.routing.router import (
 )
 from roamcast.scenario.model import Scenario
 from roamcast.sim.run import simulate
-from roamcast.why.explanation import explain_event
-from roamcast.why.tally import tally
+from roamcast.why.presentation.explanation import explain_event
+from roamcast.why.presentation.tally import tally
 
 PACKAGE = Path(__file__).parents[2] / "src" / "roamcast"
 PAGE = Path(__file__).parents[2] / "docs" / "routers.md"

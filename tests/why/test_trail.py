@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from roamcast.facts.tables import FactsError, MessageKind
-from roamcast.why.explanation import explain_event
-from roamcast.why.trail import PROPAGATION, Trail
+from roamcast.why.presentation.explanation import explain_event
+from roamcast.why.trail.trail import PROPAGATION, Trail
 
 from .invented import ADDRESSED, ASKED, LINE, STILL, asking, event, facts, legs, losing
 
@@ -48,7 +48,7 @@ def test_where_no_role_is_told_the_category_must_do():
     untold = {"Parcel": MessageKind("event"), "Thanks": MessageKind("control")}
     told.run = msgspec.structs.replace(told.run, kinds=untold)
     trail = Trail(told)
-    assert len(trail.sent[1]) == 1 and trail.told.keys() == {1, 2}
+    assert len(trail.sent[1]) == 1 and trail.subscriptions.keys() == {1, 2}
 
 
 def test_an_acknowledgement_that_names_an_event_is_not_taken_for_it():

@@ -4,9 +4,9 @@ import pytest
 
 from roamcast.facts.tables import FactsError
 from roamcast.why.causes import Cause
-from roamcast.why.explanation import explain_event
-from roamcast.why.names import name_publication, read_publication, read_request
-from roamcast.why.tally import tally
+from roamcast.why.presentation.explanation import explain_event
+from roamcast.why.presentation.names import name_publication, read_publication, read_request
+from roamcast.why.presentation.tally import tally
 
 from .invented import (
     ADDRESSED,

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from roamcast.scenario.model import Scenario
 from roamcast.sim.run import simulate
-from roamcast.why.trail import Trail
+from roamcast.why.trail.trail import Trail
 from validation.plan import Plan, Topic
 from validation.report import Check
 

@@ -17,7 +17,7 @@ from roamcast.api.runs import RunResult
 from roamcast.facts.tracks import Tracks
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.traces.movement import Legs, write_ns2
-from roamcast.why.reachability import Reachability
+from roamcast.why.proofs.reachability import Reachability
 from validation.plan import Plan, Topic
 from validation.report import Check
 

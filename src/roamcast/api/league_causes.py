@@ -12,8 +12,8 @@ import msgspec
 from roamcast.lake.reading import read_facts
 from roamcast.report.league.standings import LossCauses, Pair
 from roamcast.report.result import CampaignResult
-from roamcast.why.results import RunTally
-from roamcast.why.tally import tally_runs
+from roamcast.why.presentation.results import RunTally
+from roamcast.why.presentation.tally import tally_runs
 
 FILE = "causes.json"
 

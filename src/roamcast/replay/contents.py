@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from roamcast.facts.matching import Matcher
 from roamcast.facts.tables import Facts, FactsError, RunManifest
-from roamcast.why.context import EVENT, message_role
+from roamcast.why.trail.context import EVENT, message_role
 
 MOST_MATCHES = 500_000
 "Pairs of a filter and a content that are compared; less frequent filters are left out."

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from roamcast.facts.tables import Facts, FactsError
+from roamcast.why.explainer import Explainer
 from roamcast.why.request_explainer import RequestExplainer
-from roamcast.why.trail import Trail
-from roamcast.why.why import Explainer
+from roamcast.why.trail.trail import Trail
 
 MOST_EXPLAINED = 3_000_000
 "Transmissions of a run whose losses are all explained when a file is written."

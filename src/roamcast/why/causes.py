@@ -69,7 +69,7 @@ FRAME_LOSSES = {
 }
 "Causes of frames that arrived at a node and were not received, by the reason in the facts."
 
-ENDS = {
+DROP_CAUSES = {
     "unwanted": Cause.UNWANTED,
     "expired": Cause.LAPSED,
     "no_route": Cause.NO_ROUTE,

@@ -7,10 +7,10 @@ from math import isnan
 
 from roamcast.facts.tables import FactsError
 from roamcast.why.causes import Cause, Diagnosis
-from roamcast.why.context import SubscriptionPeriod
-from roamcast.why.names import name_publication
-from roamcast.why.trail import Trail, TrailRequest
-from roamcast.why.why import Explainer
+from roamcast.why.explainer import Explainer
+from roamcast.why.presentation.names import name_publication
+from roamcast.why.trail.context import SubscriptionPeriod
+from roamcast.why.trail.trail import Trail, TrailRequest
 
 
 class RequestExplainer:
@@ -58,7 +58,7 @@ class RequestExplainer:
             return late
         if not meanwhile:
             return self._unpublished(request, before, end)
-        publication, verdict = self._most_telling(meanwhile, request, end)
+        publication, verdict = self._best_explained(meanwhile, request, end)
         count = f"{len(meanwhile)} matching events were" if len(meanwhile) > 1 else "1 matching event was"
         story = [
             f"{count} published before the request ended at t={end:.1f}; explained here:"
@@ -94,7 +94,7 @@ class RequestExplainer:
         trail = self.trail
         return [p for p, event in trail.contents.items() if trail.matcher.matches(wanted, event)]
 
-    def _most_telling(self, missed: list[int], request: TrailRequest, end: float) -> tuple[int, Diagnosis]:
+    def _best_explained(self, missed: list[int], request: TrailRequest, end: float) -> tuple[int, Diagnosis]:
         """Return the publication that explains a request best, with its diagnosis.
 
         This is the first one with a known, unproven cause; else the first unproven one; else the first.
@@ -110,21 +110,21 @@ class RequestExplainer:
         return found
 
     def _miss(self, publication: int, request: TrailRequest, end: float) -> Diagnosis:
-        wish = SubscriptionPeriod(request.wanted, request.time, end)
-        return self._explainer.explain(publication, request.node, until=end, wish=wish)
+        period = SubscriptionPeriod(request.wanted, request.time, end)
+        return self._explainer.explain(publication, request.node, until=end, period=period)
 
     def _late(self, request: TrailRequest, matches: list[int], end: float) -> Diagnosis | None:
         """Return a diagnosis if a match was published in time and delivered after the request ended."""
         trail = self.trail
-        came = [
+        found = [
             (time, publication)
             for publication in matches
             if trail.published[publication] <= end
             and (time := trail.delivered.get((publication, request.node), -1.0)) > end
         ]
-        if not came:
+        if not found:
             return None
-        time, publication = min(came)
+        time, publication = min(found)
         return Diagnosis(
             Cause.LATE,
             [
@@ -154,12 +154,12 @@ def _timeouts(trail: Trail) -> dict[int, float]:
     first = 0
     try:
         requesting = trail.run.resolved["workload"].get("request", {})
-        for group, told in trail.run.resolved.get("nodes", {}).items():
+        for group, settings in trail.run.resolved.get("nodes", {}).items():
             for name in ("*", group):
                 if name in requesting:
                     timeout = float(requesting[name]["timeout"])
-                    found |= dict.fromkeys(range(first, first + told["count"]), timeout)
-            first += told["count"]
+                    found |= dict.fromkeys(range(first, first + settings["count"]), timeout)
+            first += settings["count"]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise FactsError(
             "run.json: the request timeouts (workload.request) of the resolved scenario cannot be read"

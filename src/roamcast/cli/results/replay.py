@@ -65,7 +65,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
 ) -> None:
     """Write a run, or several side by side, as one HTML file that needs no network, or serve it."""
     from roamcast.replay.viewer import make_viewer
-    from roamcast.why.names import name_publication, read_publication
+    from roamcast.why.presentation.names import name_publication, read_publication
 
     parts = [] if event is None else [f"event={name_publication(read_publication(event))}"]
     parts += [] if node is None else [f"node={node}"]

@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from roamcast.why.results import CauseTally, Explanation, RunTally
+    from roamcast.why.presentation.results import CauseTally, Explanation, RunTally
 
 
 def command(  # noqa: PLR0917 - typer takes options as parameters
@@ -56,8 +56,8 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
 
 def _explanation(folder: str, event: str | None, node: int | None, request: str | None) -> Explanation:
     from roamcast.lake.reading import read_facts
-    from roamcast.why.explanation import explain_event, explain_request
-    from roamcast.why.names import read_publication, read_request
+    from roamcast.why.presentation.explanation import explain_event, explain_request
+    from roamcast.why.presentation.names import read_publication, read_request
 
     if request is not None:
         return explain_request(read_facts(folder), read_request(request))
@@ -79,7 +79,7 @@ def _print_run(folder: str, json: bool) -> None:
     from rich.console import Console
 
     from roamcast.lake.reading import read_facts
-    from roamcast.why.tally import tally
+    from roamcast.why.presentation.tally import tally
 
     facts = read_facts(folder)
     tallied = tally(facts)
@@ -100,7 +100,7 @@ def _print_campaign(folder: str, points: bool, json: bool) -> None:
     from roamcast.report.result import describe_point
     from roamcast.report.status import CampaignStatus
     from roamcast.results.results_folder import ResultsFolder
-    from roamcast.why.tally import tally_runs
+    from roamcast.why.presentation.tally import tally_runs
 
     store = ResultsFolder(folder)
     standing = CampaignStatus(store)
@@ -121,7 +121,7 @@ def _print_campaign(folder: str, points: bool, json: bool) -> None:
                 "title": standing.campaign.title,
                 "runs": len(runs),
                 "not_done": missing,
-                "untold": tallied.untold,
+                "unreadable": tallied.unreadable,
                 "protocols": protocols,
             }
         )
@@ -131,7 +131,7 @@ def _print_campaign(folder: str, points: bool, json: bool) -> None:
         runs_of = tallied.protocols[label].runs
         for table in _tables(tallied.protocols[label], f"{label}, {runs_of} run{'s' * (runs_of != 1)}: "):
             console.print(table)
-    for place, error in tallied.untold.items():
+    for place, error in tallied.unreadable.items():
         print(f"{place}: {error}", file=sys.stderr)
     if missing:
         print(f"{missing} of {len(standing.plan)} planned runs are not done")

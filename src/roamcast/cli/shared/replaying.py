@@ -15,7 +15,7 @@ from roamcast.replay.recording import Recording
 from roamcast.replay.viewer import make_viewer
 from roamcast.report.replay_index import FOLDER, INDEX, LossCause, RunReplay
 from roamcast.why.causes import Cause
-from roamcast.why.names import name_publication
+from roamcast.why.presentation.names import name_publication
 
 if TYPE_CHECKING:
     from roamcast.report.result import CampaignResult

@@ -15,12 +15,12 @@ from roamcast.replay.losses import Loss, explain_loss
 from roamcast.replay.parts.air import Air
 from roamcast.replay.parts.pairs import Pairs
 from roamcast.replay.parts.rows import column, in_order, join_rows
-from roamcast.why.context import SUBSCRIPTION, SUBSCRIPTION_ACK, RunContext, message_role
-from roamcast.why.integrity import COUNTS_ONLY
-from roamcast.why.reliable_delivery import AT_WORK
-from roamcast.why.routed import PAUSE
-from roamcast.why.trail import Trail
-from roamcast.why.why import Explainer
+from roamcast.why.dissemination.reliable_delivery import AT_WORK
+from roamcast.why.dissemination.routed import PAUSE
+from roamcast.why.explainer import Explainer
+from roamcast.why.trail.context import SUBSCRIPTION, SUBSCRIPTION_ACK, RunContext, message_role
+from roamcast.why.trail.integrity import COUNTS_ONLY
+from roamcast.why.trail.trail import Trail
 
 MOST_ROWS = 1_000_000
 "Rows of one explanation; more would need too much memory."

@@ -1,5 +1,5 @@
 // The journey of an event: from which transmission each node had it, as far as movement and losses tell.
-// The rules are those of roamcast.why.explanation.way; tests compare the two.
+// The rules are those of roamcast.why.presentation.explanation.way; tests compare the two.
 
 const FRAME_LOSSES = new Set(["collided", "captured", "weak", "deaf"]);
 const FRAME_TIME = 0.02; // s: a loss is noted when the frame ends, less than this after it was sent

@@ -186,7 +186,7 @@ def _by_seed(result: CampaignResult, metrics: list[str]) -> list[dict[str, Any]]
 
 def count_causes(folder: str, run: str) -> dict[str, Any]:
     """Return the causes of the losses of one run, with an example of each."""
-    from roamcast.why.tally import tally
+    from roamcast.why.presentation.tally import tally
 
     facts = read_run(folder, run)
     return {"seed": facts.run.seed, "warmup": facts.run.warmup} | tally(facts).record()
@@ -194,8 +194,8 @@ def count_causes(folder: str, run: str) -> dict[str, Any]:
 
 def explain(folder: str, run: str, event: str, node: int) -> dict[str, Any]:
     """Return the explanation of one event at one node, or of a request if `event` has the form R9/3."""
-    from roamcast.why.explanation import explain_event, explain_request
-    from roamcast.why.names import read_publication, read_request
+    from roamcast.why.presentation.explanation import explain_event, explain_request
+    from roamcast.why.presentation.names import read_publication, read_request
 
     facts = read_facts(f"{folder}/run={run}")
     if event.startswith("R"):

@@ -4,7 +4,7 @@ import pytest
 
 from roamcast.scenario.model import Scenario
 from roamcast.sim.run import simulate
-from roamcast.why.trail import Trail
+from roamcast.why.trail.trail import Trail
 
 
 def field(speed):

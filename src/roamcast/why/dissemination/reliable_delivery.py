@@ -9,10 +9,10 @@ from __future__ import annotations
 from itertools import pairwise
 from math import inf
 
-from roamcast.why.causes import ENDS, RETRIES_ENDED, Cause, Diagnosis, describe_reason
-from roamcast.why.context import SubscriptionPeriod
-from roamcast.why.outages import describe
-from roamcast.why.trail import Trail, TrailDrop, TrailTransmission
+from roamcast.why.causes import DROP_CAUSES, RETRIES_ENDED, Cause, Diagnosis, describe_reason
+from roamcast.why.proofs.outages import describe
+from roamcast.why.trail.context import SubscriptionPeriod
+from roamcast.why.trail.trail import Trail, TrailDrop, TrailTransmission
 
 GIVEN_UP = ("expired", "table_full")
 "Reasons for which a publisher drops an event with outstanding deliveries."
@@ -37,9 +37,9 @@ class ReliableDelivery:
         self.copies: list[TrailTransmission] = trail.sent.get(publication, [])
         self.losses: list[TrailDrop] = trail.lost.get(publication, [])
 
-    def explain(self, node: int, wish: SubscriptionPeriod | None) -> Diagnosis:
-        """Return why `node` did not receive the event; `wish` is the subscription that matched it."""
-        since = wish.since if wish is not None else 0.0
+    def explain(self, node: int, period: SubscriptionPeriod | None) -> Diagnosis:
+        """Return why `node` did not receive the event; `period` is the subscription that matched it."""
+        since = period.since if period is not None else 0.0
         return (
             self._crashed(node)
             or self._asked_late(node, since)
@@ -61,7 +61,7 @@ class ReliableDelivery:
 
     def _asked_late(self, node: int, since: float) -> Diagnosis | None:
         trail = self.trail
-        if not trail.told or trail.reach.meets(node, self.publisher, since, self.reaches_back):
+        if not trail.subscriptions or trail.reach.meets(node, self.publisher, since, self.reaches_back):
             return None
         between = f"between then and t={self.reaches_back:.1f}"
         story = [
@@ -82,7 +82,7 @@ class ReliableDelivery:
         known = self._known(node, since)
         if known <= self.reaches_back:
             return None
-        return Diagnosis(Cause.NOT_YET_KNOWN, self._tell_known(node, since, known))
+        return Diagnosis(Cause.NOT_YET_KNOWN, self._describe_known(node, since, known))
 
     def _not_recalled(self, node: int, since: float) -> Diagnosis | None:
         """Return a diagnosis if the publisher learned of the subscription only after the event."""
@@ -91,7 +91,7 @@ class ReliableDelivery:
             return None
         reach = self.reaches_back - self.published
         story = [
-            *self._tell_known(node, since, known),
+            *self._describe_known(node, since, known),
             f"a subscription covers events of the last {reach:g} s",
         ]
         return Diagnosis(Cause.NOT_RECALLED, story)
@@ -99,11 +99,11 @@ class ReliableDelivery:
     def _known(self, node: int, since: float) -> float:
         """Return when the subscription became known; `since` if the protocol sends no subscriptions [s]."""
         trail = self.trail
-        if not trail.told and not trail.granted:
+        if not trail.subscriptions and not trail.subscription_acks:
             return since
-        return next((granted for granted in trail.granted.get(node, []) if granted >= since), inf)
+        return next((time for time in trail.subscription_acks.get(node, []) if time >= since), inf)
 
-    def _tell_known(self, node: int, since: float, known: float) -> list[str]:
+    def _describe_known(self, node: int, since: float, known: float) -> list[str]:
         when = "never arrived" if known == inf else f"arrived at t={known:.1f}"
         return [
             f"node {node} subscribed {self.published - since:.1f} s before it was published",
@@ -119,13 +119,13 @@ class ReliableDelivery:
         trail, publisher = self.trail, self.publisher
         if not trail.run.traits.get("ordered"):
             return None
-        line = trail.line(publisher)
-        if line.latest.get(node, -1) > self.publication:
+        backlog = trail.backlog(publisher)
+        if backlog.latest.get(node, -1) > self.publication:
             return None  # a later event was delivered, so this one was skipped
         end = trail.last_path(publisher, node)
-        worked = line.delivered_between(end - AT_WORK, end)
-        ahead = line.owed(node, self.publication)
-        if not worked or end - self.published <= QUICK or line.owing <= worked * QUICK / AT_WORK:
+        worked = backlog.delivered_between(end - AT_WORK, end)
+        ahead = backlog.count_before(node, self.publication)
+        if not worked or end - self.published <= QUICK or backlog.outstanding <= worked * QUICK / AT_WORK:
             return None
         until = (
             "the end of the run"
@@ -136,7 +136,7 @@ class ReliableDelivery:
             Cause.BACKLOG,
             [
                 f"node {node} receives events in order, and {ahead} earlier ones were still undelivered",
-                f"node {publisher} had {line.owing} outstanding deliveries at the end of the run",
+                f"node {publisher} had {backlog.outstanding} outstanding deliveries at the end of the run",
                 f"it completed {worked} deliveries in the {AT_WORK:g} s before {until}",
             ],
         )
@@ -151,7 +151,7 @@ class ReliableDelivery:
             return None
         last = own[-1]
         return Diagnosis(
-            ENDS[last.cause], [f"t={last.time:.3f} node {last.node}: {describe_reason(last.cause)}"]
+            DROP_CAUSES[last.cause], [f"t={last.time:.3f} node {last.node}: {describe_reason(last.cause)}"]
         )
 
     def _unfinished(self, node: int) -> Diagnosis:
@@ -180,21 +180,21 @@ class ReliableDelivery:
         ends = [
             lost
             for lost in self.losses
-            if lost.cause in ENDS
+            if lost.cause in DROP_CAUSES
             and lost.time >= last.time
             and not (lost.node == self.publisher and lost.cause in GIVEN_UP)
             and (lost.node == node or lost.cause != "unwanted")
         ]
         if ends:
             end = ends[-1]
-            cause = Cause.OUTDATED if end.cause == "expired" else ENDS[end.cause]
-            told = (
+            cause = Cause.OUTDATED if end.cause == "expired" else DROP_CAUSES[end.cause]
+            sentence = (
                 f"t={end.time:.3f} node {end.node}: {describe_reason(end.cause)}, and it was not sent again"
             )
-            return Diagnosis(cause, [*story, told])
+            return Diagnosis(cause, [*story, sentence])
         if last.failed:
-            gave_up = (
+            sentence = (
                 f"the link from node {last.node} to node {last.to} {RETRIES_ENDED}, and it was not sent again"
             )
-            return Diagnosis(Cause.RETRY_LIMIT, [*story, gave_up])
+            return Diagnosis(Cause.RETRY_LIMIT, [*story, sentence])
         return Diagnosis(Cause.UNEXPLAINED, [*story, "no row records why it was not sent again"])

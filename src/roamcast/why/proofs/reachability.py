@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from roamcast.facts.contacts import EDGE, Contacts, find_contacts
 from roamcast.facts.tracks import Reals, Tracks
-from roamcast.why.outages import OutageIndex
+from roamcast.why.proofs.outages import OutageIndex
 
 
 class Reachability:

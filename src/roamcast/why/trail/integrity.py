@@ -26,10 +26,10 @@ def check_integrity(facts: Facts) -> None:
         raise FactsError(COUNTS_ONLY)
     for table in _TABLES_OF_NODES:
         nodes = facts[table]["node"].to_numpy()
-        strange = nodes[(nodes < 0) | (nodes >= facts.run.nodes)]
-        if len(strange):
+        unknown = nodes[(nodes < 0) | (nodes >= facts.run.nodes)]
+        if len(unknown):
             raise FactsError(
-                f"{table}: there is no node {strange[0]}; the run has nodes 0 to {facts.run.nodes - 1}"
+                f"{table}: there is no node {unknown[0]}; the run has nodes 0 to {facts.run.nodes - 1}"
             )
     known = facts["publications"]["publication"].to_numpy()
     if len(known) and (known.min() < 0 or (known >> 32).max() >= facts.run.nodes):
@@ -56,6 +56,6 @@ def check_traits(run: RunManifest) -> None:
 
 
 def _check_known(table: str, named: npt.NDArray[Any], known: npt.NDArray[Any]) -> None:
-    strange = named[~np.isin(named, known)]
-    if len(strange):
-        raise FactsError(f"{table}: event {strange[0]} is not in the table publications")
+    unknown = named[~np.isin(named, known)]
+    if len(unknown):
+        raise FactsError(f"{table}: event {unknown[0]} is not in the table publications")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from roamcast.facts.tables import Facts, FactsError
 from roamcast.why.causes import FRAME_LOSSES, Diagnosis
-from roamcast.why.names import name_publication
+from roamcast.why.explainer import Explainer
+from roamcast.why.presentation.names import name_publication
+from roamcast.why.presentation.results import Explanation
 from roamcast.why.request_explainer import RequestExplainer
-from roamcast.why.results import Explanation
-from roamcast.why.trail import Trail, TrailTransmission
-from roamcast.why.why import Explainer
+from roamcast.why.trail.trail import Trail, TrailTransmission
 
 HOPS = 64
 "Maximum number of hops of a reported route."
@@ -23,13 +23,13 @@ def explain_event(facts: Facts, publication: int, node: int) -> Explanation:
         f"t={time:.3f} node {trail.publisher(publication)} published {trail.contents[publication]} as {name}"
     ]
     expected = (publication, node) in set(trail.expected)
-    wish = trail.matching_subscription(publication, node) if expected else None
-    if wish is not None:
-        story.append(f"node {node} had subscribed to {wish.wanted} at t={wish.since:.1f}")
-    wanted = wish.wanted if wish is not None else ""
+    period = trail.matching_subscription(publication, node) if expected else None
+    if period is not None:
+        story.append(f"node {node} had subscribed to {period.wanted} at t={period.since:.1f}")
+    wanted = period.wanted if period is not None else ""
     delivered = trail.delivered.get((publication, node))
     if delivered is not None:
-        story += _way(trail, publication, node, delivered)
+        story += _route(trail, publication, node, delivered)
         extra = " after its publication"
         extra += "" if expected else ", although no interest of the node matched it at that time"
         story.append(f"t={delivered:.3f} node {node} received it, {delivered - time:.3f} s{extra}")
@@ -95,7 +95,7 @@ def _check(trail: Trail, publication: int, node: int) -> None:
         raise FactsError(f"there is no node {node}; this run has nodes 0 to {trail.run.nodes - 1}")
 
 
-def _way(trail: Trail, publication: int, node: int, delivered: float) -> list[str]:
+def _route(trail: Trail, publication: int, node: int, delivered: float) -> list[str]:
     """Return a sentence for each hop of the route on which an event reached a node."""
     copies, time = trail.sent.get(publication, []), trail.published[publication]
     sentences = []

@@ -9,44 +9,44 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from roamcast.why.causes import ENDS, LINK_DROPS, RETRIES_ENDED, Cause, Diagnosis, describe_reason
-from roamcast.why.context import SubscriptionPeriod
-from roamcast.why.copies import tell_ends
-from roamcast.why.reverse_path import dropped_at
-from roamcast.why.trail import Trail, TrailDrop, TrailTransmission
+from roamcast.why.causes import DROP_CAUSES, LINK_DROPS, RETRIES_ENDED, Cause, Diagnosis, describe_reason
+from roamcast.why.dissemination.copies import describe_drops
+from roamcast.why.dissemination.reverse_path import dropped_at
+from roamcast.why.trail.context import SubscriptionPeriod
+from roamcast.why.trail.trail import Trail, TrailDrop, TrailTransmission
 
 TRAVEL = 2.0
 "A subscription that is forwarded without waiting has arrived or is lost after this time [s]."
 
 
-def follow_service(trail: Trail, publication: int, node: int, wish: SubscriptionPeriod) -> Diagnosis:
+def follow_service(trail: Trail, publication: int, node: int, period: SubscriptionPeriod) -> Diagnosis:
     """Return why `node` did not receive an event through the node that serves it."""
     published = trail.published[publication]
     server = trail.server(node, published)
     by = "itself" if server == node else f"node {server}"
     if server in trail.holders[publication]:
-        told = _handed_on(trail, publication, node, server)
+        verdict = _handed_on(trail, publication, node, server)
     else:
-        told = (
+        verdict = (
             _lost_copy(trail, publication, server)
-            or _dropped_subscription(trail, publication, server, wish)
-            or _unsent_subscription(trail, publication, node, server, wish)
+            or _dropped_subscription(trail, publication, server, period)
+            or _unsent_subscription(trail, publication, node, server, period)
         )
-    return Diagnosis(told.cause, [f"t={published:.3f} node {node} was served by {by}", *told.story])
+    return Diagnosis(verdict.cause, [f"t={published:.3f} node {node} was served by {by}", *verdict.story])
 
 
 def _handed_on(trail: Trail, publication: int, node: int, server: int) -> Diagnosis:
     """Return what the server did with an event that it had."""
     copies = [sent for sent in trail.sent.get(publication, []) if sent.node == server]
-    kept = dropped_at(trail, publication, server)
-    if kept is not None and kept.cause in ENDS and (not copies or kept.time > copies[-1].time):
+    drop = dropped_at(trail, publication, server)
+    if drop is not None and drop.cause in DROP_CAUSES and (not copies or drop.time > copies[-1].time):
         return Diagnosis(
-            ENDS[kept.cause], [f"t={kept.time:.3f} node {server}: {describe_reason(kept.cause)}"]
+            DROP_CAUSES[drop.cause], [f"t={drop.time:.3f} node {server}: {describe_reason(drop.cause)}"]
         )
     for copy in copies:
         if copy.failed:
-            gave_up = f"t={copy.time:.3f} the link from node {server} to node {copy.to} {RETRIES_ENDED}"
-            return Diagnosis(Cause.RETRY_LIMIT, [gave_up])
+            sentence = f"t={copy.time:.3f} the link from node {server} to node {copy.to} {RETRIES_ENDED}"
+            return Diagnosis(Cause.RETRY_LIMIT, [sentence])
     if copies:
         named = ", ".join(str(to) for to in sorted({copy.to for copy in copies if copy.to >= 0})[:6])
         return Diagnosis(
@@ -58,43 +58,43 @@ def _handed_on(trail: Trail, publication: int, node: int, server: int) -> Diagno
 def _lost_copy(trail: Trail, publication: int, server: int) -> Diagnosis | None:
     """Return what happened to the copy for the server; None if no row concerns one."""
     for lost in reversed(trail.lost.get(publication, [])):
-        if lost.peer == server and lost.cause in ENDS:
-            return Diagnosis(ENDS[lost.cause], [f"{_told(lost)}; the copy was for node {server}"])
+        if lost.peer == server and lost.cause in DROP_CAUSES:
+            return Diagnosis(DROP_CAUSES[lost.cause], [f"{_describe(lost)}; the copy was for node {server}"])
     for sent in reversed(trail.sent.get(publication, [])):
         if sent.to == server and sent.failed:
-            gave_up = f"t={sent.time:.3f} the link from node {sent.node} to node {server} {RETRIES_ENDED}"
-            return Diagnosis(Cause.RETRY_LIMIT, [gave_up])
+            sentence = f"t={sent.time:.3f} the link from node {sent.node} to node {server} {RETRIES_ENDED}"
+            return Diagnosis(Cause.RETRY_LIMIT, [sentence])
     return None
 
 
 def _dropped_subscription(
-    trail: Trail, publication: int, server: int, wish: SubscriptionPeriod
+    trail: Trail, publication: int, server: int, period: SubscriptionPeriod
 ) -> Diagnosis | None:
     """Return where a subscription of the server was dropped; None if no row records that.
 
     A drop before the last subscription that the server sent in time explains nothing: it was sent again.
     """
     publisher, published = trail.publisher(publication), trail.published[publication]
-    sent = _tellings(trail, server, wish)
+    sent = _subscriptions_in(trail, server, period)
     in_time = [each.time for each in sent if not each.failed and each.time <= published]
-    since, until = (in_time[-1], published) if in_time else (wish.since, wish.until)
-    rows = trail.unheeded[bisect_left(trail.unheeded, (since,)) :]
-    refused = [lost for lost in rows if lost.time <= until and lost.cause in ENDS]
+    since, until = (in_time[-1], published) if in_time else (period.since, period.until)
+    rows = trail.dropped_subscriptions[bisect_left(trail.dropped_subscriptions, (since,)) :]
+    refused = [lost for lost in rows if lost.time <= until and lost.cause in DROP_CAUSES]
     for lost in refused:
         if lost.node == server:
-            return Diagnosis(ENDS[lost.cause], [f"{_told(lost)}, for a subscription"])
+            return Diagnosis(DROP_CAUSES[lost.cause], [f"{_describe(lost)}, for a subscription"])
     for lost in refused:
         if lost.peer == publisher and any(0 <= lost.time - each.time <= TRAVEL for each in sent):
-            way = f"for a subscription to node {publisher}, just after node {server} sent one"
-            return Diagnosis(ENDS[lost.cause], [f"{_told(lost)}, {way}"])
+            detail = f"for a subscription to node {publisher}, just after node {server} sent one"
+            return Diagnosis(DROP_CAUSES[lost.cause], [f"{_describe(lost)}, {detail}"])
     return None
 
 
 def _unsent_subscription(
-    trail: Trail, publication: int, node: int, server: int, wish: SubscriptionPeriod
+    trail: Trail, publication: int, node: int, server: int, period: SubscriptionPeriod
 ) -> Diagnosis:
     """Return which node sent no subscription, or sent it too late."""
-    own, sent = _tellings(trail, node, wish), _tellings(trail, server, wish)
+    own, sent = _subscriptions_in(trail, node, period), _subscriptions_in(trail, server, period)
     if server != node and all(each.failed for each in own):
         if not own:
             return Diagnosis(Cause.NO_PARENT, [f"node {node} sent no subscription"])
@@ -107,10 +107,10 @@ def _unsent_subscription(
         return Diagnosis(Cause.NOT_YET_KNOWN, [later])
     searches = [each for each in trail.sent.get(publication, []) if each.to < 0]
     if searches:
-        looked = (
+        sentence = (
             f"t={searches[0].time:.3f} node {searches[0].node} broadcast it to find a node that had moved"
         )
-        return Diagnosis(Cause.MOVED_AWAY, [looked])
+        return Diagnosis(Cause.MOVED_AWAY, [sentence])
     return _ended_copies(trail, publication, server) or Diagnosis(
         Cause.UNEXPLAINED, [f"node {server} sent the subscription; no row records what happened to it"]
     )
@@ -124,22 +124,22 @@ def _ended_copies(trail: Trail, publication: int, server: int) -> Diagnosis | No
     ends = [
         lost
         for lost in trail.lost.get(publication, [])
-        if lost.cause in ENDS
+        if lost.cause in DROP_CAUSES
         and (
             lost.cause in LINK_DROPS or lost.node != trail.publisher(publication) or lost.peer in (-1, server)
         )
     ]
-    causes = {ENDS[lost.cause] for lost in ends}
+    causes = {DROP_CAUSES[lost.cause] for lost in ends}
     if len(causes) != 1:
         return None
     sent = f"node {server} sent the subscription, and no copy reached it"
-    return Diagnosis(causes.pop(), [sent, *tell_ends(trail, publication, ends)])
+    return Diagnosis(causes.pop(), [sent, *describe_drops(trail, publication, ends)])
 
 
-def _tellings(trail: Trail, node: int, wish: SubscriptionPeriod) -> list[TrailTransmission]:
+def _subscriptions_in(trail: Trail, node: int, period: SubscriptionPeriod) -> list[TrailTransmission]:
     """Return the subscription messages that a node sent during a subscription period."""
-    return [each for each in trail.told.get(node, []) if wish.since <= each.time <= wish.until]
+    return [each for each in trail.subscriptions.get(node, []) if period.since <= each.time <= period.until]
 
 
-def _told(lost: TrailDrop) -> str:
+def _describe(lost: TrailDrop) -> str:
     return f"t={lost.time:.3f} node {lost.node}: {describe_reason(lost.cause)}"

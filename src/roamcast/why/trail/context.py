@@ -13,9 +13,9 @@ import pyarrow as pa
 from roamcast.facts.matching import Matcher
 from roamcast.facts.tables import Facts, FactsError, RunManifest
 from roamcast.facts.tracks import Tracks
-from roamcast.why.integrity import check_traits
-from roamcast.why.outages import OutageIndex
-from roamcast.why.reachability import Reachability
+from roamcast.why.proofs.outages import OutageIndex
+from roamcast.why.proofs.reachability import Reachability
+from roamcast.why.trail.integrity import check_traits
 
 EVENT, SUBSCRIPTION, SUBSCRIPTION_ACK = "carries", "wishes", "grants"
 "The roles of messages as `run.json` records them."
@@ -54,7 +54,7 @@ class RunContext:
         self.up = Reachability(tracks, run.range, outages=self.outages) if self.outages else self.reach
         "Reachability by movement, among nodes that were up and had their radio on."
         self.matcher = Matcher(run)
-        self.wishes = self._wishes(facts["interests"])
+        self.subscription_periods = self._find_periods(facts["interests"])
         self._servers = self._served(states, run.traits.get("served_by") or "")
         self._last_paths: dict[tuple[int, int], float] = {}
 
@@ -64,9 +64,9 @@ class RunContext:
 
     def server(self, node: int, time: float) -> int:
         """Return the node that served `node` at a time; `node` itself if its states name none."""
-        told = self._servers.get(node, [])
-        place = bisect_right(told, (time, inf))
-        return told[place - 1][1] if place else node
+        servers = self._servers.get(node, [])
+        place = bisect_right(servers, (time, inf))
+        return servers[place - 1][1] if place else node
 
     def last_path(self, start: int, node: int) -> float:
         """Return the latest departure of a path from `start` to `node`, to within `PATH_STEP` [s]."""
@@ -86,13 +86,13 @@ class RunContext:
 
     def _served(self, states: pa.Table, name: str) -> dict[int, list[tuple[float, int]]]:
         """Return for each node the times and values of the state `name`, the node that serves it."""
-        told: dict[int, list[tuple[float, int]]] = defaultdict(list)
-        for time, node, said, value in rows_of(states, "time", "node", "name", "value") if name else ():
-            if said == name and 0 <= value < self.run.nodes:
-                told[node].append((time, int(value)))
-        return told
+        found: dict[int, list[tuple[float, int]]] = defaultdict(list)
+        for time, node, state, value in rows_of(states, "time", "node", "name", "value") if name else ():
+            if state == name and 0 <= value < self.run.nodes:
+                found[node].append((time, int(value)))
+        return found
 
-    def _wishes(self, interests: pa.Table) -> dict[int, list[SubscriptionPeriod]]:
+    def _find_periods(self, interests: pa.Table) -> dict[int, list[SubscriptionPeriod]]:
         begun: dict[tuple[int, str], float] = {}
         found: dict[int, list[SubscriptionPeriod]] = defaultdict(list)
         for time, node, wanted, begins in rows_of(interests, "time", "node", "wanted", "begins"):

@@ -11,15 +11,15 @@ from __future__ import annotations
 from math import inf
 
 from roamcast.why.causes import Cause, Diagnosis
-from roamcast.why.context import SubscriptionPeriod
-from roamcast.why.copies import follow_copies
-from roamcast.why.frontier import find_frontier
-from roamcast.why.outages import describe
-from roamcast.why.reliable_delivery import ReliableDelivery
-from roamcast.why.reverse_path import ReversePath, dropped_at
-from roamcast.why.routed import follow_routes
-from roamcast.why.served_nodes import follow_service
-from roamcast.why.trail import Trail
+from roamcast.why.dissemination.copies import follow_copies
+from roamcast.why.dissemination.frontier import find_frontier
+from roamcast.why.dissemination.reliable_delivery import ReliableDelivery
+from roamcast.why.dissemination.reverse_path import ReversePath, dropped_at
+from roamcast.why.dissemination.routed import follow_routes
+from roamcast.why.dissemination.served_nodes import follow_service
+from roamcast.why.proofs.outages import describe
+from roamcast.why.trail.context import SubscriptionPeriod
+from roamcast.why.trail.trail import Trail
 
 
 class Explainer:
@@ -29,7 +29,7 @@ class Explainer:
         self.trail = trail
         traits = trail.run.traits
         self.travel: str = traits.get("travel", "flooded")
-        self.patient: bool = traits.get("promise") == "until_acknowledged"
+        self.retransmits: bool = traits.get("promise") == "until_acknowledged"
         "Whether the protocol retransmits an event until it is acknowledged."
         self.lease: float | None = traits.get("subscription_lease")
         self.recall: float = traits.get("recall") or 0.0
@@ -37,33 +37,33 @@ class Explainer:
         "Whether nodes subscribe and receive through other nodes."
 
     def explain(
-        self, publication: int, node: int, *, until: float = inf, wish: SubscriptionPeriod | None = None
+        self, publication: int, node: int, *, until: float = inf, period: SubscriptionPeriod | None = None
     ) -> Diagnosis:
         """Return why `node` had not received an event `until` a time [s].
 
-        `wish` is the subscription or request to explain; None: the interest that matched the event.
+        `period` is the subscription or request to explain; None: the interest that matched the event.
         """
         trail = self.trail
         until = min(until, trail.run.duration)
         proof = self._prove(publication, node, trail.published[publication], until)
         if proof is not None:
             return proof
-        wish = wish if wish is not None else trail.matching_subscription(publication, node)
-        if self.patient:
-            return ReliableDelivery(trail, publication, self.recall).explain(node, wish)
-        changed = self._changed(publication, node, wish)
+        period = period if period is not None else trail.matching_subscription(publication, node)
+        if self.retransmits:
+            return ReliableDelivery(trail, publication, self.recall).explain(node, period)
+        changed = self._changed(publication, node, period)
         if changed is not None:
             return changed
         aired = min(until, trail.last_sent(publication))
         proof = self._prove(publication, node, trail.published[publication], aired, on_the_air=True)
         if proof is not None:
             return proof
-        if self.travel == "tree" and trail.told:
+        if self.travel == "tree" and trail.subscriptions:
             verdict = self._explain_tree(publication, node)
-        elif self.travel == "routed" and trail.told:
+        elif self.travel == "routed" and trail.subscriptions:
             verdict = follow_routes(trail, publication, node)
-        elif self.served and wish is not None:
-            verdict = follow_service(trail, publication, node, wish)
+        elif self.served and period is not None:
+            verdict = follow_service(trail, publication, node, period)
         elif self.travel == "addressed":
             verdict = follow_copies(trail, publication, node)
         elif node in trail.holders[publication]:
@@ -89,12 +89,12 @@ class Explainer:
     ) -> Diagnosis | None:
         """Return the cause that movement, outages and the edge of the range prove for an interval."""
         trail, publisher = self.trail, self.trail.publisher(publication)
-        ways = f"from node {publisher} to node {node} between t={start:.1f} and"
+        path = f"from node {publisher} to node {node} between t={start:.1f} and"
         ended = "the end of the run" if end >= trail.run.duration else f"t={end:.1f}"
         if not trail.reach.meets(publisher, node, start, end):
             cause = Cause.APART if on_the_air else Cause.UNREACHABLE
             sent = ", the end of the last transmission" if on_the_air else ""
-            return Diagnosis(cause, [f"no path existed {ways} {ended}{sent}"], proven=True)
+            return Diagnosis(cause, [f"no path existed {path} {ended}{sent}"], proven=True)
         if trail.outages.throughout(node, start, end):
             outage = trail.outages.during(node, start, end)
             return Diagnosis(Cause.SUBSCRIBER_OFF, [describe(node, outage)] if outage else [], proven=True)
@@ -102,7 +102,7 @@ class Explainer:
             return Diagnosis(
                 Cause.CUT_OFF,
                 [
-                    f"no path existed {ways} {ended} over nodes that were up with their radio on",
+                    f"no path existed {path} {ended} over nodes that were up with their radio on",
                     *self._down(start, end),
                 ],
                 proven=True,
@@ -112,7 +112,7 @@ class Explainer:
             return Diagnosis(
                 Cause.AT_THE_EDGE,
                 [
-                    f"a path existed {ways} {ended} only over a link within {micrometres:g} micrometre of the"
+                    f"a path existed {path} {ended} only over a link within {micrometres:g} micrometre of the"
                     f" range of {trail.reach.range:g} m; reception at this distance is not certain"
                 ],
                 proven=True,
@@ -124,23 +124,23 @@ class Explainer:
         outages = (
             (node, self.trail.outages.during(node, start, end)) for node in range(self.trail.run.nodes)
         )
-        struck = [describe(node, outage) for node, outage in outages if outage is not None]
-        return [*struck[:3], *([f"and {len(struck) - 3} more"] if len(struck) > 3 else [])]
+        affected = [describe(node, outage) for node, outage in outages if outage is not None]
+        return [*affected[:3], *([f"and {len(affected) - 3} more"] if len(affected) > 3 else [])]
 
-    def _changed(self, publication: int, node: int, wish: SubscriptionPeriod | None) -> Diagnosis | None:
+    def _changed(self, publication: int, node: int, period: SubscriptionPeriod | None) -> Diagnosis | None:
         """Return a diagnosis if the event arrived after the node had unsubscribed."""
         trail = self.trail
-        if node not in trail.holders[publication] or wish is None:
+        if node not in trail.holders[publication] or period is None:
             return None
         times = [sent.time for sent in trail.sent.get(publication, []) if sent.node == node]
         here = dropped_at(trail, publication, node)
         first = min([*times, *([here.time] if here is not None else [])])
-        if wish.until > first:
+        if period.until > first:
             return None
         return Diagnosis(
             Cause.CHANGED,
             [
-                f"t={first:.3f} node {node} had received it, but its subscription to {wish.wanted} ended at"
-                f" t={wish.until:.3f}"
+                f"t={first:.3f} node {node} had received it, but its subscription to {period.wanted} ended at"
+                f" t={period.until:.3f}"
             ],
         )

@@ -76,16 +76,16 @@ class OutageIndex:
 
     def cut(self, contacts: Contacts) -> Contacts:
         """Return the contacts without the intervals in which one of the two nodes had an outage."""
-        struck = np.isin(contacts.a, list(self._of)) | np.isin(contacts.b, list(self._of))
+        affected = np.isin(contacts.a, list(self._of)) | np.isin(contacts.b, list(self._of))
         rows = [
             (a, b, start, end)
-            for a, b, first, last in zip(*(column[struck].tolist() for column in contacts), strict=True)
+            for a, b, first, last in zip(*(column[affected].tolist() for column in contacts), strict=True)
             for start, end in self._left(sorted([*self.of(a), *self.of(b)]), first, last)
         ]
-        kept = [column[~struck] for column in contacts]
+        unaffected = [column[~affected] for column in contacts]
         parts = [
             np.concatenate([column, np.array([row[i] for row in rows], column.dtype)])
-            for i, column in enumerate(kept)
+            for i, column in enumerate(unaffected)
         ]
         order = np.lexsort((parts[2], parts[1], parts[0]))
         return Contacts(*(column[order] for column in parts))

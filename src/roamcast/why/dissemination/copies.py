@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from roamcast.why.causes import (
-    ENDS,
+    DROP_CAUSES,
     FRAME_LOSSES,
     LINK_DROPS,
     RETRIES_ENDED,
@@ -17,8 +17,8 @@ from roamcast.why.causes import (
     Diagnosis,
     describe_reason,
 )
-from roamcast.why.outages import describe
-from roamcast.why.trail import Trail, TrailDrop, TrailTransmission
+from roamcast.why.proofs.outages import describe
+from roamcast.why.trail.trail import Trail, TrailDrop, TrailTransmission
 
 UNDER_WAY = 1.0
 "A copy sent at most this long before the end of the run may have been in transit then [s]."
@@ -32,22 +32,22 @@ MOMENT = 0.1
 NOBODY_THERE = ("expired", "no_route", "retry_limit", "unresolved")
 "Reasons for which a copy is dropped if its destination does not answer."
 
-TOLD = 4
+MAX_SENTENCES = 4
 "Maximum number of drops that an explanation lists."
 
 
 def follow_copies(trail: Trail, publication: int, node: int) -> Diagnosis:
     """Return the cause for which the copy for `node` was lost."""
-    known = _unheard(trail, publication, node) or _unattended(trail, publication, node)
+    known = _never_subscribed(trail, publication, node) or _subscriber_was_off(trail, publication, node)
     if known is not None:
         return known
     ends = [
         lost
         for lost in trail.lost.get(publication, [])
-        if lost.cause in ENDS and not _of_another(trail, publication, node, lost)
+        if lost.cause in DROP_CAUSES and not _of_another(trail, publication, node, lost)
     ]
     ends = _last_end(ends, node) or ends
-    story = tell_ends(trail, publication, ends)
+    story = describe_drops(trail, publication, ends)
     causes = {_cause(trail, publication, lost) for lost in ends}
     if len(causes) == 1:
         return Diagnosis(causes.pop(), story)
@@ -58,8 +58,8 @@ def follow_copies(trail: Trail, publication: int, node: int) -> Diagnosis:
         )
     for sent in reversed(trail.sent.get(publication, [])):
         if sent.to == node and sent.failed:
-            gave_up = f"t={sent.time:.3f} the link from node {sent.node} to node {node} {RETRIES_ENDED}"
-            return Diagnosis(Cause.RETRY_LIMIT, [gave_up])
+            sentence = f"t={sent.time:.3f} the link from node {sent.node} to node {node} {RETRIES_ENDED}"
+            return Diagnosis(Cause.RETRY_LIMIT, [sentence])
     for lost in reversed(trail.lost.get(publication, [])):
         if lost.node == node and lost.cause in FRAME_LOSSES:
             sentence = f"t={lost.time:.3f} node {node} lost the frame of node {lost.peer}: {lost.cause}"
@@ -87,38 +87,45 @@ def _of_another(trail: Trail, publication: int, node: int, lost: TrailDrop) -> b
     return by_router and lost.peer != node and (publication, lost.peer) in trail.missed
 
 
-def _unattended(trail: Trail, publication: int, node: int) -> Diagnosis | None:
+def _subscriber_was_off(trail: Trail, publication: int, node: int) -> Diagnosis | None:
     """Return a diagnosis if the copy was dropped for want of a route or link while `node` had an outage."""
-    ends = _last_end([lost for lost in trail.lost.get(publication, []) if lost.cause in ENDS], node)
+    ends = _last_end([lost for lost in trail.lost.get(publication, []) if lost.cause in DROP_CAUSES], node)
     if not ends or ends[0].cause not in NOBODY_THERE:
         return None
     outage = trail.outages.during(node, ends[0].time, ends[0].time)
     if outage is None:
         return None
-    story = [*tell_ends(trail, publication, ends), describe(node, outage)]
+    story = [*describe_drops(trail, publication, ends), describe(node, outage)]
     return Diagnosis(Cause.SUBSCRIBER_OFF, story)
 
 
-def tell_ends(trail: Trail, publication: int, ends: list[TrailDrop]) -> list[str]:
-    """Return a sentence for each distinct drop of a copy, at most `TOLD` of them."""
+def describe_drops(trail: Trail, publication: int, ends: list[TrailDrop]) -> list[str]:
+    """Return a sentence for each distinct drop of a copy, at most `MAX_SENTENCES` of them."""
     counts = Counter(_ended(trail, publication, lost) for lost in ends)
-    told = [f"{end} ({times} copies)" if times > 1 else end for end, times in counts.items()]
-    return [*told[:TOLD], *([f"and {len(told) - TOLD} more drops of copies"] if len(told) > TOLD else [])]
+    sentences = [f"{end} ({times} copies)" if times > 1 else end for end, times in counts.items()]
+    return [
+        *sentences[:MAX_SENTENCES],
+        *(
+            [f"and {len(sentences) - MAX_SENTENCES} more drops of copies"]
+            if len(sentences) > MAX_SENTENCES
+            else []
+        ),
+    ]
 
 
 def _ended(trail: Trail, publication: int, lost: TrailDrop) -> str:
     reason = "it waited for a route until its timeout" if _timed_out(lost) else describe_reason(lost.cause)
     sentence = f"t={lost.time:.3f} node {lost.node}: {reason}"
-    gave_up = [
+    failed = [
         sent
         for sent in trail.sent.get(publication, [])
         if sent.failed and sent.node == lost.node and sent.time <= lost.time
     ]
-    return f"{sentence}, after the link to node {gave_up[-1].to} {RETRIES_ENDED}" if gave_up else sentence
+    return f"{sentence}, after the link to node {failed[-1].to} {RETRIES_ENDED}" if failed else sentence
 
 
 def _cause(trail: Trail, publication: int, lost: TrailDrop) -> Cause:
-    cause = Cause.NO_ROUTE if _timed_out(lost) else ENDS[lost.cause]
+    cause = Cause.NO_ROUTE if _timed_out(lost) else DROP_CAUSES[lost.cause]
     at_publisher = lost.node == trail.publisher(publication)
     return Cause.PUBLISHER_OFF if cause is Cause.RELAY_OFF and at_publisher else cause
 
@@ -128,12 +135,12 @@ def _timed_out(lost: TrailDrop) -> bool:
     return lost.cause == "expired" and lost.peer >= 0
 
 
-def _unheard(trail: Trail, publication: int, node: int) -> Diagnosis | None:
+def _never_subscribed(trail: Trail, publication: int, node: int) -> Diagnosis | None:
     """Return a diagnosis if the protocol sends subscriptions and `node` had not sent one in time."""
-    if not trail.told:
+    if not trail.subscriptions:
         return None
     time = trail.published[publication]
-    if any(sent.time <= time for sent in trail.told.get(node, [])):
+    if any(sent.time <= time for sent in trail.subscriptions.get(node, [])):
         return None
     return Diagnosis(Cause.NO_PARENT, [f"node {node} had sent no subscription before t={time:.1f}"])
 
@@ -152,12 +159,12 @@ def _on_its_way(trail: Trail, publication: int) -> Diagnosis:
         holder = sent.node if sent.failed or sent.to < 0 else sent.to
         crashed = trail.outages.forgot(holder, sent.time, end)
         if crashed is not None and not any(each.node == holder and each.time > sent.time for each in copies):
-            had = f"node {holder} held it from t={sent.time:.3f} and crashed at t={crashed:.1f}"
-            return Diagnosis(Cause.RELAY_OFF, [*story, had])
+            sentence = f"node {holder} held it from t={sent.time:.3f} and crashed at t={crashed:.1f}"
+            return Diagnosis(Cause.RELAY_OFF, [*story, sentence])
     crashed = trail.outages.forgot(publisher, trail.published[publication], last + HELD)
     if crashed is not None:
-        had = f"node {publisher} crashed at t={crashed:.1f} and lost the copies that waited for a route"
-        return Diagnosis(Cause.PUBLISHER_OFF, [*story, had])
+        sentence = f"node {publisher} crashed at t={crashed:.1f} and lost the copies that waited for a route"
+        return Diagnosis(Cause.PUBLISHER_OFF, [*story, sentence])
     if last + HELD >= end:
         return Diagnosis(Cause.UNFINISHED, [*story, "its copy was not dropped: it waited for a route"])
     return Diagnosis(Cause.UNEXPLAINED, [*story, "no row records what happened to the last copy"])

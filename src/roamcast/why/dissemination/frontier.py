@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from roamcast.why.causes import ENDS, FRAME_LOSSES, RETRIES_ENDED, Cause, Diagnosis, describe_reason
-from roamcast.why.outages import describe
-from roamcast.why.trail import Trail, TrailDrop
+from roamcast.why.causes import DROP_CAUSES, FRAME_LOSSES, RETRIES_ENDED, Cause, Diagnosis, describe_reason
+from roamcast.why.proofs.outages import describe
+from roamcast.why.trail.trail import Trail, TrailDrop
 
-TOLD = 3
+MAX_SENTENCES = 3
 "Maximum number of sentences per cause; further ones are counted."
 
 
@@ -49,22 +49,22 @@ def _reasons(
     The frames lost at the ring count; if there are none, the drops at its neighbours.
     """
     stops = trail.stops(publication)
-    came = [
+    found = [
         (
             FRAME_LOSSES[lost.cause],
             f"t={lost.time:.3f} node {lost.node} lost the frame of node {lost.peer}: {lost.cause}",
         )
         for lost in stops.frame_losses(ring)
     ]
-    came += [
+    found += [
         (
             Cause.RETRY_LIMIT,
             f"t={sent.time:.3f} the link from node {sent.node} to node {sent.to} {RETRIES_ENDED}",
         )
         for sent in stops.failures(ring)
     ]
-    if came:
-        return came
+    if found:
+        return found
     inside = set(ring)
     beyond = sorted(_around(ring, neighbours) & holders)
     return [reason for holder in beyond for reason in _kept(trail, publication, holder, inside)]
@@ -100,17 +100,17 @@ def _kept(trail: Trail, publication: int, holder: int, inside: set[int]) -> list
 
 
 def _ended(trail: Trail, publication: int, lost: TrailDrop) -> tuple[Cause, str]:
-    cause = ENDS[lost.cause]
+    cause = DROP_CAUSES[lost.cause]
     if cause is Cause.RELAY_OFF and lost.node == trail.publisher(publication):
         cause = Cause.PUBLISHER_OFF
     return cause, f"t={lost.time:.3f} node {lost.node}: {describe_reason(lost.cause)}"
 
 
 def _weigh(found: list[tuple[Cause, str]], lead: list[str]) -> Diagnosis:
-    """Return the most frequent cause with at most `TOLD` of its sentences, and the counts of the others."""
+    """Return the most frequent cause with `MAX_SENTENCES` of its sentences, and the counts of the others."""
     counts = Counter(cause for cause, _ in found)
     cause, times = counts.most_common(1)[0]
-    story = [sentence for each, sentence in found if each is cause][:TOLD]
-    more = [f"and {times - TOLD} more with this cause"] if times > TOLD else []
+    story = [sentence for each, sentence in found if each is cause][:MAX_SENTENCES]
+    more = [f"and {times - MAX_SENTENCES} more with this cause"] if times > MAX_SENTENCES else []
     others = [f"also: {other.value} ({count})" for other, count in counts.items() if other is not cause]
     return Diagnosis(cause, [*lead, *story, *more, *others])

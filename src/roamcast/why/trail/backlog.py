@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 
-class Line:
+class Backlog:
     """The deliveries of one publisher, and those that were outstanding at the end of the run."""
 
     def __init__(
@@ -29,13 +29,13 @@ class Line:
             if publication >> 32 == publisher and publication > self.latest.get(node, -1):
                 waiting[node].append(publication)
         self._waiting = {node: sorted(publications) for node, publications in waiting.items()}
-        self.owing = sum(map(len, waiting.values()))
+        self.outstanding = sum(map(len, waiting.values()))
         "Number of deliveries that were outstanding at the end of the run."
 
     def delivered_between(self, start: float, end: float) -> int:
         """Return the number of deliveries from `start` to `end`."""
         return bisect_right(self._times, end) - bisect_left(self._times, start)
 
-    def owed(self, node: int, publication: int) -> int:
+    def count_before(self, node: int, publication: int) -> int:
         """Return the number of outstanding deliveries to `node` of events before `publication`."""
         return bisect_left(self._waiting.get(node, []), publication)

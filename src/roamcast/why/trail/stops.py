@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from roamcast.why.causes import ENDS, FRAME_LOSSES
+from roamcast.why.causes import DROP_CAUSES, FRAME_LOSSES
 
 if TYPE_CHECKING:
-    from roamcast.why.trail import TrailDrop, TrailTransmission
+    from roamcast.why.trail.trail import TrailDrop, TrailTransmission
 
 
 class StopIndex:
@@ -29,7 +29,7 @@ class StopIndex:
         for place, drop in enumerate(lost):
             if drop.cause in FRAME_LOSSES:
                 self._lost.setdefault(drop.node, []).append((place, drop))
-            if drop.cause in ENDS:
+            if drop.cause in DROP_CAUSES:
                 self.ended.setdefault(drop.node, []).append(drop)
 
     def frame_losses(self, nodes: Iterable[int]) -> Iterator[TrailDrop]:

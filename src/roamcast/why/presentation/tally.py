@@ -7,11 +7,11 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 from roamcast.facts.tables import Facts, FactsError
-from roamcast.why.names import name_publication
+from roamcast.why.explainer import Explainer
+from roamcast.why.presentation.names import name_publication
+from roamcast.why.presentation.results import CauseTally, RunTally
 from roamcast.why.request_explainer import RequestExplainer
-from roamcast.why.results import CauseTally, RunTally
-from roamcast.why.trail import Trail
-from roamcast.why.why import Explainer
+from roamcast.why.trail.trail import Trail
 
 
 def tally(facts: Facts) -> RunTally:
@@ -46,13 +46,13 @@ class ManyRuns:
 
     def __init__(self) -> None:
         self.protocols: dict[str, RunTally] = {}
-        self.untold: dict[str, str] = {}
+        self.unreadable: dict[str, str] = {}
         "The error message of each run that could not be read, by its folder."
 
-    def add(self, label: str, folder: str, told: RunTally | str) -> None:
+    def add(self, label: str, folder: str, counts: RunTally | str) -> None:
         """Add the counts of a run to those of `label`, or record its error message."""
-        if isinstance(told, str):
-            self.untold[folder] = told
+        if isinstance(counts, str):
+            self.unreadable[folder] = counts
             return
         known = self.protocols.get(label)
         if known is None:
@@ -60,8 +60,8 @@ class ManyRuns:
                 protocol=label, runs=0, events=CauseTally(), requests=CauseTally()
             )
         known.runs += 1
-        known.events.merge(told.events, folder)
-        known.requests.merge(told.requests, folder)
+        known.events.merge(counts.events, folder)
+        known.requests.merge(counts.requests, folder)
 
 
 def tally_runs(
@@ -74,8 +74,8 @@ def tally_runs(
     listed = list(runs)
     counted = ManyRuns()
     with ProcessPoolExecutor(max(1, min(workers, len(listed)))) as pool:
-        told = pool.map(partial(_tally_one, read), [place for _, place in listed])
-        for done, ((label, place), each) in enumerate(zip(listed, told, strict=True), 1):
+        tallies = pool.map(partial(_tally_one, read), [place for _, place in listed])
+        for done, ((label, place), each) in enumerate(zip(listed, tallies, strict=True), 1):
             counted.add(label, place, each)
             progress(done)
     return counted

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from roamcast.facts.tables import Facts
 from roamcast.why.causes import FRAME_LOSSES
-from roamcast.why.context import (
+from roamcast.why.trail.backlog import Backlog
+from roamcast.why.trail.context import (
     EVENT,
     SUBSCRIPTION,
     SUBSCRIPTION_ACK,
@@ -24,9 +25,8 @@ from roamcast.why.context import (
     rows_of,
     rows_of_role,
 )
-from roamcast.why.integrity import check_integrity
-from roamcast.why.line import Line
-from roamcast.why.stops import StopIndex
+from roamcast.why.trail.integrity import check_integrity
+from roamcast.why.trail.stops import StopIndex
 
 PROPAGATION = 0.001
 "Upper bound of the propagation delay within carrier-sense range [s]."
@@ -96,16 +96,16 @@ class Trail(RunContext):
         self.sent = _by_publication(carrying, TrailTransmission, "to", "kind", "failed", "end")
         dropped = rows_of_role(run, facts["drops"], EVENT)
         self.lost = _by_publication(dropped, TrailDrop, "peer", "kind", "cause")
-        self.told = self._told(transmissions)
-        let_go = rows_of_role(run, facts["drops"], SUBSCRIPTION)
-        self.unheeded = sorted(
-            TrailDrop(*row) for row in rows_of(let_go, "time", "node", "peer", "kind", "cause")
+        self.subscriptions = self._find_subscriptions(transmissions)
+        dropped = rows_of_role(run, facts["drops"], SUBSCRIPTION)
+        self.dropped_subscriptions = sorted(
+            TrailDrop(*row) for row in rows_of(dropped, "time", "node", "peer", "kind", "cause")
         )
         "Dropped subscription messages, in order of time."
-        self.granted = self._granted(transmissions)
+        self.subscription_acks = self._find_acks(transmissions)
         self.stops = lru_cache(maxsize=64)(self._stops)
         self._last_ends: dict[int, float] = {}
-        self._lines: dict[int, Line] = {}
+        self._backlogs: dict[int, Backlog] = {}
 
     def misses(self) -> list[tuple[int, int]]:
         """Return the pairs of event and node that were expected after the warm-up and not delivered."""
@@ -118,9 +118,13 @@ class Trail(RunContext):
     def matching_subscription(self, publication: int, node: int) -> SubscriptionPeriod | None:
         """Return the oldest subscription of a node that matched an event when it was published, or None."""
         time, event = self.published[publication], self.contents[publication]
-        standing = [wish for wish in self.wishes.get(node, []) if wish.since <= time <= wish.until]
-        matching = [wish for wish in standing if self.matcher.matches(wish.wanted, event)]
-        return min(matching, key=lambda wish: wish.since, default=None)
+        standing = [
+            period
+            for period in self.subscription_periods.get(node, [])
+            if period.since <= time <= period.until
+        ]
+        matching = [period for period in standing if self.matcher.matches(period.wanted, event)]
+        return min(matching, key=lambda period: period.since, default=None)
 
     def last_sent(self, publication: int) -> float:
         """Return the end of the last transmission of an event; its publication if there is none [s]."""
@@ -139,9 +143,9 @@ class Trail(RunContext):
 
         Each is a pair of the time of the last subscription [s] and the neighbour, latest first.
         """
-        told = self.told.get(node, [])
+        sent_before = self.subscriptions.get(node, [])
         latest: dict[int, float] = {}
-        for sent in reversed(told[: bisect_right(told, time, key=lambda s: s.time)]):
+        for sent in reversed(sent_before[: bisect_right(sent_before, time, key=lambda s: s.time)]):
             if sent.time < time - lease:
                 break
             if not sent.failed:
@@ -149,11 +153,11 @@ class Trail(RunContext):
                     latest.setdefault(hearer, sent.time)
         return sorted(((when, parent) for parent, when in latest.items()), reverse=True)
 
-    def line(self, publisher: int) -> Line:
+    def backlog(self, publisher: int) -> Backlog:
         """Return the completed and outstanding deliveries of a publisher."""
-        if publisher not in self._lines:
-            self._lines[publisher] = Line(publisher, self.expected, self.delivered)
-        return self._lines[publisher]
+        if publisher not in self._backlogs:
+            self._backlogs[publisher] = Backlog(publisher, self.expected, self.delivered)
+        return self._backlogs[publisher]
 
     @cached_property
     def missed(self) -> frozenset[tuple[int, int]]:
@@ -170,7 +174,7 @@ class Trail(RunContext):
     @cached_property
     def subscription_times(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return the times of all subscription messages, in order [s]."""
-        return np.sort([sent.time for messages in self.told.values() for sent in messages])
+        return np.sort([sent.time for messages in self.subscriptions.values() for sent in messages])
 
     @cached_property
     def holders(self) -> dict[int, set[int]]:
@@ -188,28 +192,28 @@ class Trail(RunContext):
     def _in_range(self, node: int, time: float) -> list[int]:
         return sorted(self.up.neighbours(time, time).get(node, ()))
 
-    def _told(self, transmissions: pa.Table) -> dict[int, list[TrailTransmission]]:
+    def _find_subscriptions(self, transmissions: pa.Table) -> dict[int, list[TrailTransmission]]:
         """Return the subscription messages that each node sent, in order of time."""
-        told: dict[int, list[TrailTransmission]] = defaultdict(list)
+        found: dict[int, list[TrailTransmission]] = defaultdict(list)
         for row in rows_of(
             rows_of_role(self.run, transmissions, SUBSCRIPTION), "time", "node", "to", "kind", "failed", "end"
         ):
-            told[row[1]].append(TrailTransmission(*row))
-        for messages in told.values():
+            found[row[1]].append(TrailTransmission(*row))
+        for messages in found.values():
             messages.sort()
-        return told
+        return found
 
-    def _granted(self, transmissions: pa.Table) -> dict[int, list[float]]:
+    def _find_acks(self, transmissions: pa.Table) -> dict[int, list[float]]:
         """Return when acknowledgements of subscriptions were sent to each node, in order [s]."""
-        granted: dict[int, list[float]] = defaultdict(list)
+        found: dict[int, list[float]] = defaultdict(list)
         for time, to, failed in rows_of(
             rows_of_role(self.run, transmissions, SUBSCRIPTION_ACK), "time", "to", "failed"
         ):
             if not failed:
-                granted[to].append(time)
-        for times in granted.values():
+                found[to].append(time)
+        for times in found.values():
             times.sort()
-        return granted
+        return found
 
 
 def _by_publication(table: pa.Table, kind: Any, *names: str) -> dict[int, list[Any]]:

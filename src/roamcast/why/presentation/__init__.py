@@ -1,0 +1,1 @@
+"""Explanations and counts of causes as sentences and as data."""

@@ -252,7 +252,8 @@ def test_a_copy_that_no_row_ends_was_lost_with_its_publisher_or_waited_to_the_en
 
 
 def test_a_drop_that_names_another_node_that_missed_the_event_explains_nothing():
-    told = facts(STILL, sent=[event(10.1, 0, 1)], lost=[losing(10.2, 0, 1, "no_route")], traits=ADDRESSED)
+    sent = [event(10.1, 0, 1, failed=True)]
+    told = facts(STILL, sent=sent, lost=[losing(10.2, 0, 1, "no_route")], traits=ADDRESSED)
     assert cause(told) is Cause.NO_ROUTE
     both = table("expectations", (1, 1), (1, 2))
     told.tables["expectations"] = both

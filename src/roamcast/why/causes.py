@@ -37,6 +37,7 @@ class Cause(Enum):
     MOVED_AWAY = "a node was out of range when its neighbour sent it"
     RETRY_LIMIT = "the link layer reached its retry limit"
     QUEUE_FULL = "a queue was full"
+    OVERLOADED = "a queue was full, or it still waited at the end of the run"
     TOO_LARGE = "a message was larger than a frame carries"
     TABLE_FULL = "a table or buffer was full"
     HOP_LIMIT = "it reached the hop limit"

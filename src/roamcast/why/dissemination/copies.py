@@ -1,12 +1,14 @@
 """Explain losses in protocols that send a copy of an event to each known subscriber.
 
-The facts record the event of a copy, not its destination. So each dropped copy may be that of any node that
-missed the event; a cause is reported only if all candidate drops have the same cause.
+A router's drop names the destination of the copy. A drop of the link names the next hop only, so it may
+concern any node that missed the event and that no router's drop names; a cause is reported only if all these
+copies ended for the same one. Copies that no row ends are counted: they still waited at the end of the run.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from roamcast.why.causes import (
     DROP_CAUSES,
@@ -46,16 +48,12 @@ def follow_copies(trail: Trail, publication: int, node: int) -> Diagnosis:
         for lost in trail.lost.get(publication, [])
         if lost.cause in DROP_CAUSES and not _of_another(trail, publication, node, lost)
     ]
-    ends = _last_end(ends, node) or ends
-    story = describe_drops(trail, publication, ends)
+    named = _last_end([lost for lost in ends if lost.cause not in LINK_DROPS], node)
+    if named:
+        return Diagnosis(_cause(trail, publication, named[0]), describe_drops(trail, publication, named))
     causes = {_cause(trail, publication, lost) for lost in ends}
-    if len(causes) == 1:
-        return Diagnosis(causes.pop(), story)
     if causes:
-        return Diagnosis(
-            Cause.UNEXPLAINED,
-            [*story, f"one of these copies was for node {node}; the facts do not record which"],
-        )
+        return _unnamed(trail, publication, node, ends, causes)
     for sent in reversed(trail.sent.get(publication, [])):
         if sent.to == node and sent.failed:
             sentence = f"t={sent.time:.3f} the link from node {sent.node} to node {node} {RETRIES_ENDED}"
@@ -67,11 +65,45 @@ def follow_copies(trail: Trail, publication: int, node: int) -> Diagnosis:
     return _on_its_way(trail, publication)
 
 
+def _unnamed(
+    trail: Trail, publication: int, node: int, ends: list[TrailDrop], causes: set[Cause]
+) -> Diagnosis:
+    """Return what ended the copy for `node`, if all rows that may concern it agree."""
+    waiting = trail.waiting_copies(publication)
+    if len(causes) == 1 and not waiting:
+        return Diagnosis(causes.pop(), describe_drops(trail, publication, ends))
+    story = describe_drops(trail, publication, ends)
+    if waiting:
+        count = sum(waiting.values())
+        named = ", ".join(map(str, sorted(waiting)[:4])) + (" and others" if len(waiting) > 4 else "")
+        story.append(
+            f"{count} {'copies' if count > 1 else 'copy'} had no end: still waiting at node {named}"
+            f" at t={trail.run.duration:.1f}"
+        )
+    if causes == {Cause.QUEUE_FULL} and not _crashed(trail, publication, waiting):
+        return Diagnosis(
+            Cause.OVERLOADED, [*story, f"the rows do not name the copy for node {node} among these"]
+        )
+    if not any(sent.node == node for sent in trail.sent.get(publication, [])):
+        own = _last_end(ends, node)  # the node forwarded no copy, so a copy sent to it was probably its own
+        if own:
+            return Diagnosis(_cause(trail, publication, own[0]), describe_drops(trail, publication, own))
+    return Diagnosis(
+        Cause.UNEXPLAINED,
+        [*story, f"one of these copies was for node {node}; the facts do not record which"],
+    )
+
+
+def _crashed(trail: Trail, publication: int, nodes: Iterable[int]) -> bool:
+    """Return whether a node that may have held a copy crashed after the publication."""
+    published, end = trail.published[publication], trail.run.duration
+    return any(trail.outages.forgot(node, published, end) is not None for node in nodes)
+
+
 def _last_end(ends: list[TrailDrop], node: int) -> list[TrailDrop]:
     """Return the drop that ended the last attempt to send the copy for `node`; empty if no row names it.
 
-    On the last link, copies for other nodes rarely pass through this node. A router that tries several routes
-    records a drop for each; a radio that was off explains all of them.
+    A router that tries several routes records a drop for each; a radio that was off explains all of them.
     """
     own = [lost for lost in ends if lost.peer == node]
     if not own:
@@ -178,4 +210,6 @@ def _never_sent(trail: Trail, publication: int) -> Diagnosis:
         return Diagnosis(
             Cause.PUBLISHER_OFF, [f"t={crashed:.1f} node {publisher} crashed before it sent the event"]
         )
+    if not trail.subscriptions and trail.published[publication] + HELD >= trail.run.duration:
+        return Diagnosis(Cause.UNFINISHED, [f"no row ends its copy: it waited at node {publisher}"])
     return Diagnosis(Cause.UNEXPLAINED, ["no node sent it, and no row records why"])

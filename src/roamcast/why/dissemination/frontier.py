@@ -20,17 +20,17 @@ MAX_SENTENCES = 3
 def find_frontier(trail: Trail, publication: int, node: int) -> Diagnosis:
     """Return the most frequent cause at the border that is nearest to `node`."""
     start, end = trail.published[publication], trail.last_sent(publication)
-    neighbours = trail.up.neighbours(start, end)
     holders = trail.holders[publication]
     seen, ring, hops = {node}, [node], 0
     while ring:
-        found = _reasons(trail, publication, ring, neighbours, holders)
+        around = _around(trail, ring, start, end)
+        found = _reasons(trail, publication, ring, around & holders)
         if found:
             far = [f"no node within range of node {node} sent it"] if hops else []
             return _weigh(found, [*far, *_lead(hops)])
-        around = _around(ring, neighbours) - holders - seen
-        seen |= around
-        ring, hops = sorted(around), hops + 1
+        outside = around - holders - seen
+        seen |= outside
+        ring, hops = sorted(outside), hops + 1
     return Diagnosis(Cause.UNEXPLAINED, [f"no node within range of node {node} sent it"])
 
 
@@ -41,12 +41,10 @@ def _lead(hops: int) -> list[str]:
     return [f"{distance} away, it stopped:"]
 
 
-def _reasons(
-    trail: Trail, publication: int, ring: list[int], neighbours: dict[int, set[int]], holders: set[int]
-) -> list[tuple[Cause, str]]:
+def _reasons(trail: Trail, publication: int, ring: list[int], beyond: set[int]) -> list[tuple[Cause, str]]:
     """Return the causes for which the nodes of a ring missed the event.
 
-    The frames lost at the ring count; if there are none, the drops at its neighbours.
+    The frames lost at the ring count; if there are none, the drops at its neighbours `beyond` that had it.
     """
     stops = trail.stops(publication)
     found = [
@@ -66,13 +64,12 @@ def _reasons(
     if found:
         return found
     inside = set(ring)
-    beyond = sorted(_around(ring, neighbours) & holders)
-    return [reason for holder in beyond for reason in _kept(trail, publication, holder, inside)]
+    return [reason for holder in sorted(beyond) for reason in _kept(trail, publication, holder, inside)]
 
 
-def _around(ring: list[int], neighbours: dict[int, set[int]]) -> set[int]:
-    """Return the neighbours of the nodes of a ring."""
-    return set().union(*(neighbours.get(each, ()) for each in ring))
+def _around(trail: Trail, ring: list[int], start: float, end: float) -> set[int]:
+    """Return the nodes within range of a ring at some time of an interval."""
+    return set().union(*(trail.up.neighbours(each, start, end) for each in ring))
 
 
 def _kept(trail: Trail, publication: int, holder: int, inside: set[int]) -> list[tuple[Cause, str]]:
@@ -85,7 +82,7 @@ def _kept(trail: Trail, publication: int, holder: int, inside: set[int]) -> list
             if outage is not None:
                 return [(Cause.RELAY_OFF, describe(each, outage))]
         last = copies[-1]
-        in_range = trail.up.neighbours(last.time, last.time).get(holder, set()) & inside
+        in_range = trail.up.neighbours(holder, last.time, last.time) & inside
         if in_range:
             return []  # a node in range did nothing with the event, and no row records why
         return [(Cause.MOVED_AWAY, f"t={last.time:.3f} node {holder} sent it with no such node in range")]

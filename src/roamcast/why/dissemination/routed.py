@@ -7,6 +7,8 @@ publisher did with the event, and then where the event came nearest to the node 
 
 from __future__ import annotations
 
+import numpy as np
+
 from roamcast.why.causes import DROP_CAUSES, Cause, Diagnosis, describe_reason
 from roamcast.why.dissemination.frontier import find_frontier
 from roamcast.why.dissemination.reverse_path import dropped_at
@@ -51,9 +53,6 @@ def _end_of_flood(trail: Trail, subscribed: float) -> float:
 
     The flood ends with the last subscription message before a pause longer than `PAUSE`.
     """
-    last = subscribed
-    for time in trail.subscription_times[trail.subscription_times.searchsorted(subscribed) :]:
-        if time > last + PAUSE:
-            break
-        last = float(time)
-    return last
+    times = trail.subscription_times[trail.subscription_times.searchsorted(subscribed) :]
+    pauses = np.flatnonzero(times[1:] > times[:-1] + PAUSE)
+    return float(times[pauses[0] if len(pauses) else -1])

@@ -43,7 +43,7 @@ class Reachability:
         self._end = np.concatenate([self.contacts.end, self.contacts.end])[order]
         self.first_hearing = lru_cache(maxsize=4096)(self._first_hearing)
         self.parts = lru_cache(maxsize=4096)(self._parts)
-        self.neighbours = lru_cache(maxsize=256)(self._neighbours)
+        self.neighbours = lru_cache(maxsize=1 << 14)(self._neighbours)
 
     @cached_property
     def sure(self) -> Reachability:
@@ -67,14 +67,11 @@ class Reachability:
         """Return whether information could have travelled from `source` to `target` in an interval."""
         return bool(self.first_hearing(source, since)[target] <= until)
 
-    def _neighbours(self, start: float, end: float) -> dict[int, set[int]]:
-        """Return for each node the nodes that were within its range at some time of an interval."""
-        found: dict[int, set[int]] = {}
-        met = (self.contacts.start <= end) & (self.contacts.end >= start)
-        for a, b in zip(self.contacts.a[met].tolist(), self.contacts.b[met].tolist(), strict=True):
-            found.setdefault(a, set()).add(b)
-            found.setdefault(b, set()).add(a)
-        return found
+    def _neighbours(self, node: int, start: float, end: float) -> frozenset[int]:
+        """Return the nodes that were within range of `node` at some time of an interval."""
+        own = slice(self._first[node], self._first[node + 1])
+        met = (self._start[own] <= end) & (self._end[own] >= start)
+        return frozenset(self._peer[own][met].tolist())
 
     def _first_hearing(self, source: int, since: float) -> Reals:
         """Return for each node the earliest arrival of information that `source` had at `since` [s]."""

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from roamcast.facts.tables import Facts
-from roamcast.why.causes import FRAME_LOSSES
+from roamcast.why.causes import DROP_CAUSES, FRAME_LOSSES, LINK_DROPS
 from roamcast.why.trail.backlog import Backlog
 from roamcast.why.trail.context import (
     EVENT,
@@ -104,6 +104,7 @@ class Trail(RunContext):
         "Dropped subscription messages, in order of time."
         self.subscription_acks = self._find_acks(transmissions)
         self.stops = lru_cache(maxsize=64)(self._stops)
+        self.waiting_copies = lru_cache(maxsize=64)(self._waiting_copies)
         self._last_ends: dict[int, float] = {}
         self._backlogs: dict[int, Backlog] = {}
 
@@ -138,6 +139,33 @@ class Trail(RunContext):
         """Return the index of the places where the copies of an event stopped."""
         return StopIndex(self.sent.get(publication, ()), self.lost.get(publication, ()))
 
+    def _waiting_copies(self, publication: int) -> Counter[int]:
+        """Return how many copies of an event each node still held at the end, if every receiver is sent one.
+
+        It is empty if the rows do not show that: a copy was broadcast, or nodes send subscriptions. A copy
+        that is missing because a forwarder had a duplicate is counted at the publisher.
+        """
+        copies = self.sent.get(publication, [])
+        if self.subscriptions or any(sent.to < 0 for sent in copies):
+            return Counter()
+        receivers, publisher = self.receivers[publication], self.publisher(publication)
+        ended = [lost for lost in self.lost.get(publication, []) if lost.cause in DROP_CAUSES]
+        held = Counter({publisher: len(receivers)})
+        held.subtract(node for node in receivers if (publication, node) in self.delivered)
+        held.subtract(lost.node for lost in ended)
+        for sent in copies:
+            if not sent.failed:
+                held[sent.node] -= 1
+                held[sent.to] += 1
+        waiting = +held
+        missed = {node for node in receivers if (publication, node) in self.missed}
+        naming = [lost for lost in ended if lost.cause not in LINK_DROPS and lost.peer in missed]
+        unnamed = len(missed) - len({lost.peer for lost in naming})
+        missing = unnamed - (len(ended) - len(naming)) - waiting.total()
+        if missing > 0:
+            waiting[publisher] += missing
+        return waiting
+
     def parents(self, node: int, time: float, lease: float) -> list[tuple[float, int]]:
         """Return the receivers of the subscriptions of `node` in the last `lease` seconds before `time`.
 
@@ -165,6 +193,15 @@ class Trail(RunContext):
         return frozenset(pair for pair in self.expected if pair not in self.delivered)
 
     @cached_property
+    def receivers(self) -> dict[int, list[int]]:
+        """Return for each event the nodes that expected it, without its publisher."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for publication, node in self.expected:
+            if node != self.publisher(publication):
+                found[publication].append(node)
+        return found
+
+    @cached_property
     def missing(self) -> Counter[int]:
         """Return for each event the number of nodes that expected it and did not receive it."""
         return Counter(
@@ -190,7 +227,7 @@ class Trail(RunContext):
         return found
 
     def _in_range(self, node: int, time: float) -> list[int]:
-        return sorted(self.up.neighbours(time, time).get(node, ()))
+        return sorted(self.up.neighbours(node, time, time))
 
     def _find_subscriptions(self, transmissions: pa.Table) -> dict[int, list[TrailTransmission]]:
         """Return the subscription messages that each node sent, in order of time."""

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 
-class Backlog:
+class DeliveryBacklog:
     """The deliveries of one publisher, and those that were outstanding at the end of the run."""
 
     def __init__(

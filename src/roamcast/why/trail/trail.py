@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from roamcast.facts.tables import Facts
 from roamcast.why.causes import DROP_CAUSES, FRAME_LOSSES, LINK_DROPS
-from roamcast.why.trail.backlog import Backlog
+from roamcast.why.trail.backlog import DeliveryBacklog
 from roamcast.why.trail.context import (
     EVENT,
     SUBSCRIPTION,
@@ -106,7 +106,7 @@ class Trail(RunContext):
         self.stops = lru_cache(maxsize=64)(self._stops)
         self.waiting_copies = lru_cache(maxsize=64)(self._waiting_copies)
         self._last_ends: dict[int, float] = {}
-        self._backlogs: dict[int, Backlog] = {}
+        self._backlogs: dict[int, DeliveryBacklog] = {}
 
     def misses(self) -> list[tuple[int, int]]:
         """Return the pairs of event and node that were expected after the warm-up and not delivered."""
@@ -181,10 +181,10 @@ class Trail(RunContext):
                     latest.setdefault(hearer, sent.time)
         return sorted(((when, parent) for parent, when in latest.items()), reverse=True)
 
-    def backlog(self, publisher: int) -> Backlog:
+    def backlog(self, publisher: int) -> DeliveryBacklog:
         """Return the completed and outstanding deliveries of a publisher."""
         if publisher not in self._backlogs:
-            self._backlogs[publisher] = Backlog(publisher, self.expected, self.delivered)
+            self._backlogs[publisher] = DeliveryBacklog(publisher, self.expected, self.delivered)
         return self._backlogs[publisher]
 
     @cached_property

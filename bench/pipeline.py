@@ -87,10 +87,10 @@ def on_spark(spark: SparkSession, runs: list[PlannedRun], folder: Path) -> tuple
     store = CampaignFolder(folder)
     store.create()
     began = time.perf_counter()
-    told = simulate(spark, store, runs, RunLimits())
+    outcomes = simulate(spark, store, runs, RunLimits())
     took = time.perf_counter() - began
-    assert all(manifest["status"] == "done" for manifest in told)
-    return took, sum(manifest["wall"] for manifest in told)
+    assert set(outcomes["status"].to_pylist()) == {"done"}
+    return took, sum(outcomes["wall"].to_pylist())
 
 
 def invent_rows(store: CampaignFolder, runs: int, rows: int) -> list[str]:

@@ -44,13 +44,15 @@ def ways(filters, events, pairs):
     asked = pa.Table.from_batches(batches(events))
     kept = pa.Table.from_batches(batches(filters))
     coded = [[text.encode() if text is not None else None for text in texts] for texts in (filters, events)]
-    visits = [*batches(coded[0], kind=0), *batches(coded[1], kind=1)]
+    visits = pa.Table.from_batches([*batches(coded[0], kind=0), *batches(coded[1], kind=1)]).combine_chunks()
     work = {
         BroadcastSide.EVENTS: match_join._indexing(lambda: match_join._pairs_of(asked), TYPES, pairs)(
             batches(filters)
         ),
         BroadcastSide.FILTERS: match_join._streaming(kept, TYPES, pairs)(batches(events)),
-        BroadcastSide.NEITHER: match_join._visiting(TYPES, pairs, text=True)(iter(visits)),
+        BroadcastSide.NEITHER: match_join._visiting(TYPES, pairs, text=True)(
+            visits.to_batches(max_chunksize=7)  # one has filters and events
+        ),
     }
     return {way: pa.Table.from_batches(list(found), MATCHES).to_pylist() for way, found in work.items()}
 

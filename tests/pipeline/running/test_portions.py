@@ -1,12 +1,18 @@
 """Short runs share a Spark task; a long run, and each of a few, is a task alone."""
 
+import json
+import pickle
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 
+from roamcast.campaign.campaign import RunLimits
 from roamcast.campaign.plan import PlannedRun
 from roamcast.lake.staging import Staging
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.running import task as tasks
+from roamcast.pipeline.running.simulate import make_tasks
 from roamcast.pipeline.running.task import RunTask, execute_all
 from roamcast.pipeline.running.task_batches import MOST_RUNS, MOST_SIZE, batch_runs
 
@@ -22,6 +28,19 @@ def test_many_short_runs_share_tasks_in_their_order():
     found = batch_runs(runs, slots=2)
     assert [run for each in found for run in each] == runs
     assert {len(each) for each in found[:-1]} == {MOST_RUNS}
+
+
+def test_a_batch_has_one_scenario_so_that_tasks_of_many_runs_are_small(tmp_path):
+    scenarios = [json.dumps({"name": f"scenario {number}", "filler": "x" * 5000}) for number in range(8)]
+    plan = [
+        replace(SHORT, id=sha256(f"{scenario}{seed}".encode()).hexdigest()[:20], seed=seed, scenario=scenario)
+        for scenario in scenarios
+        for seed in range(2 * MOST_RUNS)
+    ]
+    batches = make_tasks(plan, CampaignFolder(tmp_path), RunLimits(), slots=2)
+    assert {len(batch) for batch in batches} == {MOST_RUNS}
+    assert all(len({task.run.scenario for task in batch}) == 1 for batch in batches)
+    assert sum(len(pickle.dumps(batch)) for batch in batches) / len(plan) < 500
 
 
 @pytest.mark.parametrize("count", [1, 15, 16, 31])

@@ -37,26 +37,27 @@ def store(tmp_path):
 def test_the_longest_runs_go_first_and_all_that_becomes_of_them_is_heard(spark, store):
     runs = [replace(RUNS[0], scenario='{"name": "raise"}'), *RUNS[1:]]
     watched = []
-    answers = simulate(
+    outcomes = simulate(
         spark,
         store,
         runs,
         LIMITS,
         watch=lambda progress: watched.append((progress.done, progress.failed)),
         runner=RUNNER,
-    )
-    assert [told["run"] for told in answers] == [run.id for run in reversed(RUNS)]  # the order of tasks
-    assert [told["status"] for told in answers] == ["done", "done", "done", "failed"]
+    ).to_pylist()
+    assert [each["run"] for each in outcomes] == [run.id for run in reversed(RUNS)]  # the order of tasks
+    assert [each["status"] for each in outcomes] == ["done", "done", "done", "failed"]
     assert watched[-1] == (3, 1), "the last look is after the last word"
     assert {run: told["status"] for run, told in store.staging.survey().items()} == {
-        told["run"]: told["status"] for told in answers
+        each["run"]: each["status"] for each in outcomes
     }
 
 
-def test_costs_that_are_known_decide_what_is_longest_and_ties_go_by_name(spark, store):
-    costs = dict(zip([run.id for run in RUNS], (1.0, 9.0, 2.0, 9.0), strict=True))
-    answers = simulate(spark, store, RUNS, LIMITS, costs=costs, runner=RUNNER)
-    assert [told["run"] for told in answers] == [RUNS[number].id for number in (1, 3, 2, 0)]
+def test_known_costs_decide_which_run_is_longest_and_equal_ones_keep_their_order(spark, store):
+    runs = [RUNS[number] for number in (0, 3, 2, 1)]
+    costs = dict(zip([run.id for run in runs], (1.0, 9.0, 2.0, 9.0), strict=True))
+    outcomes = simulate(spark, store, runs, LIMITS, costs=costs, runner=RUNNER)
+    assert outcomes["run"].to_pylist() == [RUNS[number].id for number in (3, 1, 2, 0)]
 
 
 def test_a_full_disk_is_told_with_the_folder(spark, store):

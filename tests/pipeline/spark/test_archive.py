@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from roamcast.pipeline.spark import archive
+
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.slow,
@@ -29,9 +31,17 @@ def test_a_session_takes_its_classes_from_the_archive(tmp_path):
         return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
 
     assert run("-c", SESSION).strip() == "[] 7"
-    archive = run("-m", "roamcast.pipeline.spark.archive").strip()
-    assert [str(file) for file in (tmp_path / "roamcast").iterdir()] == [archive]
-    made = os.stat(archive).st_mtime_ns  # noqa: PTH116
-    assert run("-m", "roamcast.pipeline.spark.archive").strip() == archive
-    assert os.stat(archive).st_mtime_ns == made  # noqa: PTH116
-    assert run("-c", SESSION).strip() == f"['-XX:SharedArchiveFile={archive}'] 7"
+    file = run("-m", "roamcast.pipeline.spark.archive").strip()
+    assert [str(file) for file in (tmp_path / "roamcast").iterdir()] == [file]
+    made = os.stat(file).st_mtime_ns  # noqa: PTH116
+    assert run("-m", "roamcast.pipeline.spark.archive").strip() == file
+    assert os.stat(file).st_mtime_ns == made  # noqa: PTH116
+    assert run("-c", SESSION).strip() == f"['-XX:SharedArchiveFile={file}'] 7"
+
+
+def test_an_archive_that_is_not_written_in_time_is_reported_and_no_error(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(archive, "_EXIT", 0.01)
+    archive.main()
+    assert "did not write its archive of classes in 0 s; without it sessions" in capsys.readouterr().out
+    assert not list((tmp_path / "roamcast").iterdir())

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
@@ -144,8 +145,10 @@ def _slots(frame: DataFrame) -> int:
         return 8
 
 
-def _pairs_of(table: pa.Table | pa.RecordBatch) -> Iterator[tuple[int, Any]]:
-    return zip(table["id"].to_pylist(), table["body"].to_pylist(), strict=True)
+def _pairs_of(table: pa.Table | pa.RecordBatch, text: bool = False) -> Iterator[tuple[int, Any]]:
+    """Return the ids and bodies of a table; with `text`, bodies are bytes of strings."""
+    bodies = table["body"].cast(pa.string()) if text else table["body"]
+    return zip(table["id"].to_pylist(), bodies.to_pylist(), strict=True)
 
 
 def _indexing(
@@ -201,12 +204,9 @@ def _visiting(
 
         def rows() -> Iterator[_Row]:
             for batch in batches:
-                kinds = batch["kind"].to_pylist()
-                found = list(_pairs_of(batch))
-                own = (row for kind, row in zip(kinds, found, strict=True) if kind == _FILTER)
-                index.add((id, body.decode() if text and body is not None else body) for id, body in own)
-                events = (row for kind, row in zip(kinds, found, strict=True) if kind == _EVENT)
-                yield from index.matches(events, pairs)
+                filters = batch.num_rows - (pc.sum(batch["kind"]).as_py() or 0)  # they are sorted first
+                index.add(_pairs_of(batch.slice(0, filters), text))
+                yield from index.matches(_pairs_of(batch.slice(filters)), pairs)
             yield from index.bad
 
         yield from _gather(rows())

@@ -106,9 +106,10 @@ class IncrementalMetrics:
             constants=self.constants,
             names=names,
         )
-        bad = found.filter(pc.fill_null(pc.not_equal(found["trouble"], ""), False)).select(["run", "trouble"])
+        bad = found.filter(pc.is_valid(found["trouble"])).select(["run", "trouble"])
         trouble |= {row["run"]: row["trouble"] for row in bad.to_pylist()}
-        return _select(found, set(runs) - trouble.keys()).select(METRICS_TABLE.names).cast(METRICS_TABLE)
+        readable = found.filter(pc.is_null(found["trouble"])) if len(bad) else found
+        return readable.select(METRICS_TABLE.names).cast(METRICS_TABLE)
 
 
 def _select(rows: pa.Table, runs: Collection[str]) -> pa.Table:

@@ -5,7 +5,6 @@ It uses the DataFrame API alone, so it is the same on one machine, on a cluster 
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -13,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from roamcast.campaign.campaign import RunLimits
 from roamcast.campaign.plan import PlannedRun
@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+OUTCOME = pa.schema(
+    [("run", pa.string()), ("status", pa.string()), ("wall", pa.float64()), ("error", pa.string())]
+)
+"The outcome of a run; `wall` is its elapsed time [s]."
+
 _POLL_INTERVAL = 0.1
 "Interval between updates of the progress [s]."
 
@@ -48,13 +53,13 @@ def simulate(
     costs: dict[str, float] | None = None,
     watch: Callable[[Progress], object] = lambda _: None,
     runner: str = SIMULATOR,
-) -> list[dict[str, Any]]:
-    """Do `runs` and return the id, status, wall time [s] and error of each.
+) -> pa.Table:
+    """Do `runs` and return the outcome of each, as `OUTCOME`.
 
     A run that fails is part of the result. A full disk raises `DiskFull`.
     """
     if not runs:
-        return []
+        return OUTCOME.empty_table()
     slots = count_slots(spark)
     batches = make_tasks(runs, store, limits, slots, costs=costs, runner=runner)
     progress = Progress(runs, slots)
@@ -63,14 +68,16 @@ def simulate(
         if is_remote(spark)
         else _AccumulatorReports(spark)
     )
-    frame = one_per_partition(spark, batches).mapInArrow(_task_function(reports.report), "outcome string")
-    answers: list[dict[str, Any]] = []
+    columns = "run string, status string, wall double, error string"
+    frame = one_per_partition(spark, batches).mapInArrow(_task_function(reports.report), columns)
+    del batches  # Spark has them
+    answers: list[pa.Table] = []
     trouble: list[Exception] = []
 
     def job() -> None:
         try:
             with format_error("simulating"):
-                answers.extend(json.loads(row) for row in frame.toArrow()["outcome"].to_pylist())
+                answers.append(frame.toArrow().cast(OUTCOME))
         except Exception as error:  # raised again in the caller's thread
             trouble.append(error)
 
@@ -88,12 +95,16 @@ def simulate(
                 break
     finally:
         reports.end()
-    full = progress.trouble or next((row["error"] for row in answers if row["status"] == "disk full"), "")
+    full = progress.trouble
+    for outcomes in answers:
+        errors = outcomes.filter(pc.equal(outcomes["status"], "disk full"))["error"].to_pylist()
+        full = full or next(iter(errors), "")
     if full:
         raise DiskFull(f"{store.folder}: the disk is full ({full}); make room and run again")
     if trouble:
         raise trouble[0]
-    return answers
+    [outcomes] = answers
+    return outcomes
 
 
 def make_tasks(
@@ -105,9 +116,12 @@ def make_tasks(
     costs: dict[str, float] | None = None,
     runner: str = SIMULATOR,
 ) -> list[list[RunTask]]:
-    """Return the tasks of each batch of runs, the longest runs first."""
+    """Return the tasks of each batch of runs, the longest runs first.
+
+    Runs of equal cost keep their order: neighbours in a plan share a scenario, which a batch then has once.
+    """
     costs = costs or estimate(runs, ())
-    longest_first = sorted(runs, key=lambda run: (-costs[run.id], run.id))
+    longest_first = sorted(runs, key=lambda run: -costs[run.id])
     preload = find_installed(runs)
     described = {router: describe_router(router) for router in {run.router for run in runs}}
     task = partial(RunTask, staged=store.staged, seconds=limits.time, memory=limits.memory)
@@ -129,7 +143,6 @@ def _task_function(
     check = make_check(package_version())
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import json
         import pickle
 
         import pyarrow as pa
@@ -146,10 +159,10 @@ def _task_function(
                 task.find_router()
                 check_version(task.run)
             for outcome in execute_all(tasks, again):
-                row = {key: outcome.get(key) for key in ("run", "status", "wall", "error")}
+                row = {name: outcome.get(name) for name in OUTCOME.names}
                 if report is not None:
                     report(row)
-                yield pa.RecordBatch.from_pydict({"outcome": [json.dumps(row)]})
+                yield pa.RecordBatch.from_pylist([row], OUTCOME)
 
     return work
 
@@ -161,11 +174,11 @@ class _AccumulatorReports:
         self._context = spark.sparkContext
         outcomes = self._outcomes = self._context.accumulator([], _list_accumulator())
         self.report = lambda outcome: outcomes.add([outcome])
-        self._counted = 0
 
     def update(self, progress: Progress) -> None:
-        if new := self._outcomes.value[self._counted :]:
-            self._counted += len(new)
+        known = self._outcomes.value  # another thread appends to it
+        if new := known[:]:
+            del known[: len(new)]
             progress.update(new, monotonic())
 
     def cancel(self) -> None:

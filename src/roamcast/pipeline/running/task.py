@@ -40,7 +40,7 @@ _MOST_TRACEBACK = 1 << 18
 "Maximum length of a stored traceback [characters]; the end is kept."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RunTask:
     """A run, the folder where its facts are staged, and its limits."""
 

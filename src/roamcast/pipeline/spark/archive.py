@@ -31,7 +31,11 @@ def find_archive(java: str) -> Path:
 
 
 def make_archive() -> Path:
-    """Return the path of the archive; if it does not exist, write it by a session like those of campaigns."""
+    """Return the path of the archive; if it does not exist, write it by a session like those of campaigns.
+
+    Raise `SessionError` if the JVM has not written it in time.
+    """
+    from roamcast.pipeline.spark.errors import SessionError
     from roamcast.pipeline.spark.session import check_java, open_session
 
     archive = find_archive(check_java())
@@ -42,7 +46,13 @@ def make_archive() -> Path:
     try:
         with open_session("local[1]", patience=_EXIT, archive=draft) as spark:
             exercise(spark)
-        draft.replace(archive)
+        try:
+            draft.replace(archive)
+        except FileNotFoundError:
+            raise SessionError(
+                f"{archive}: Java did not write its archive of classes in {_EXIT:.0f} s; without it sessions "
+                "start slower; run this command again on a less busy machine"
+            ) from None
     finally:
         draft.unlink(missing_ok=True)
     return archive
@@ -93,5 +103,15 @@ def _generate_campaign() -> dict[str, list[dict[str, Any]]]:
     }
 
 
+def main() -> None:
+    """Print the path of the archive, or why there is none: sessions work without it."""
+    from roamcast.pipeline.spark.errors import SessionError
+
+    try:
+        print(make_archive())
+    except SessionError as error:
+        print(error)
+
+
 if __name__ == "__main__":
-    print(make_archive())
+    main()

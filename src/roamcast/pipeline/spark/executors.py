@@ -121,10 +121,10 @@ def one_per_partition(spark: SparkSession, items: Iterable[Any]) -> Any:
     """
     from pyspark.sql import functions
 
-    pickled = [pickle.dumps(item) for item in items]
-    table = pa.table(
-        {"number": pa.array(range(len(pickled)), pa.int64()), "item": pa.array(pickled, pa.binary())}
+    pickled = pa.array((pickle.dumps(item) for item in items), pa.binary())
+    count = len(pickled)
+    dealt = functions.broadcast(
+        spark.createDataFrame(pa.table({"number": pa.array(range(count), pa.int64()), "item": pickled}))
     )
-    numbers = spark.range(0, len(pickled), 1, len(pickled))
-    dealt = functions.broadcast(spark.createDataFrame(table))
+    numbers = spark.range(0, count, 1, count)
     return numbers.join(dealt, numbers["id"] == dealt["number"]).select("item")

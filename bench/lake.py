@@ -271,7 +271,7 @@ def main(millions: float | None = None) -> None:
                 whole = by_spark(store, ids, list(METRICS))()
     _compare(theirs, ours, common)
     _compare(also, ours, list(next(iter(also.values()))))
-    assert len(whole) == len(ids) and not any(row["trouble"] for row in whole.values())
+    assert len(whole) == len(ids) and not any(row["error"] for row in whole.values())
     for label, took in (
         (f"DuckDB, {len(common)} metrics", duck),
         ("Polars, those of messages and drops", bear),

@@ -144,7 +144,7 @@ def test_a_damaged_staged_run_is_told_and_the_others_are_committed(tmp_path):
     (odd / "manifest.json").write_text('{"status": "do')
     assert store.survey(RUNS[:5]).damaged == {RUNS[3]: "its manifest cannot be read"}
     told = Committer(None, store).commit(ready(store))
-    assert told[RUNS[0]] == "deliveries.parquet is not what was written"
+    assert told[RUNS[0]] == "deliveries.parquet does not match its digest"
     assert "bytes, not" in told[RUNS[1]]
     assert told[RUNS[2]] == "drops.parquet is gone"
     assert store.survey(RUNS[:5]).missing == RUNS[:4]
@@ -178,7 +178,7 @@ def test_a_damaged_pack_is_told_and_the_others_are_committed(tmp_path):
     short.write_bytes(short.read_bytes()[:-5])
     gone.unlink()
     told = Committer(None, store).commit(ready(store))
-    assert told[RUNS[0]] == f"{PACK} is not what was written"
+    assert told[RUNS[0]] == f"{PACK} does not match its digest"
     assert "bytes, not" in told[RUNS[1]]
     assert told[RUNS[2]] == f"{PACK} is gone"
     assert store.survey(RUNS[:4]).missing == RUNS[:3]

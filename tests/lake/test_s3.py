@@ -137,7 +137,7 @@ def test_a_campaign_runs_in_a_bucket_from_end_to_end(bucket, tmp_path):
 def test_an_unknown_scheme_and_a_missing_bucket_are_told_in_a_line(bucket):
     with pytest.raises(UserError, match="unsupported scheme gopher://"):
         StorageUrl("gopher://hole/x")
-    with pytest.raises(UserError, match="cannot keep a campaign here"):
+    with pytest.raises(UserError, match="cannot write a campaign here"):
         CampaignFolder("s3://nowhere-at-all/x").create()
 
 

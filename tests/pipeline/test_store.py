@@ -52,7 +52,7 @@ def test_a_folder_without_a_campaign_or_with_a_damaged_one_is_told(store):
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(CampaignFolderError, match="cannot keep a campaign here: "):
+    with pytest.raises(CampaignFolderError, match="cannot write a campaign here: "):
         CampaignFolder(tmp_path / "file" / "out").create()
 
 

@@ -45,14 +45,14 @@ def read_run(campaign: str, run: str) -> Facts:
     batch = lake.batch_of(run)
     files = _open_batch(str(lake.facts), batch.name, tuple(batch.files.items()))
     try:
-        told = files.read(run, "about", ["told"])["told"].to_pylist()
+        about = files.read(run, "about", ["told"])["told"].to_pylist()
         tables = {name: files.read(run, name, schema.names) for name, schema in TABLES.items()}
-        if not told:
+        if not about:
             raise ValueError("its row of the table 'about' is missing")
         for name, rows in tables.items():
             _check_columns(f"{campaign}/{_MARK}{run}", name, rows)
         whole = {name: rows.cast(TABLES[name]) for name, rows in tables.items()}
-        return Facts(msgspec.json.decode(told[0], type=RunManifest), whole)
+        return Facts(msgspec.json.decode(about[0], type=RunManifest), whole)
     except (OSError, ValueError, pa.ArrowException) as error:  # msgspec's own errors are ValueErrors
         raise FactsError(f"{campaign}/{_MARK}{run}: damaged: {' '.join(str(error).split())}") from None
 
@@ -78,15 +78,15 @@ class RunTables(Mapping[str, pa.Table]):
         self._where, self._run = f"{campaign}/{_MARK}{run}", run
         self._facts, self._batch = lake.facts, lake.batch_of(run)
         self._opened: dict[str, tuple[pq.ParquetFile, list[RowSlice]]] = {}
-        told = [
+        about = [
             text
             for group in range(len(self.group_sizes("about")))
             for text in self.read_group("about", group, ["told"])["told"].to_pylist()
         ]
         with self._blaming():
-            if not told:
+            if not about:
                 raise ValueError("its row of the table 'about' is missing")
-            self.run = msgspec.json.decode(told[0], type=RunManifest)
+            self.run = msgspec.json.decode(about[0], type=RunManifest)
 
     def __getitem__(self, table: str) -> pa.Table:
         schema = TABLES[table]

@@ -63,15 +63,15 @@ def join_staged(
 
 def find_damage(folder: StorageUrl, name: str, files: Mapping[str, Any]) -> str:
     """Return the problem of a staged file; empty if it matches or if the manifest does not list it."""
-    told = files.get(name)
-    if told is None:
+    recorded = files.get(name)
+    if recorded is None:
         return ""
     try:
         with (folder / name).open() as file:
             size = file.size()
-            if size != told["size"]:
-                return f"{name} has {size} bytes, not {told['size']}"
-            return "" if digest_open(file) == told["digest"] else f"{name} is not what was written"
+            if size != recorded["size"]:
+                return f"{name} has {size} bytes, not {recorded['size']}"
+            return "" if digest_open(file) == recorded["digest"] else f"{name} does not match its digest"
     except FileNotFoundError:
         return f"{name} is gone"
 

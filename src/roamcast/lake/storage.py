@@ -158,15 +158,33 @@ class StorageUrl:
 
     def write(self, content: bytes | pa.Buffer, synced: bool = True) -> None:
         """Write the file atomically; without `synced`, a power failure may lose the content."""
-        if self.local is not None:
-            _replace(self.local, content, synced)
-            return
-        system, path = self.file_system
-        if self.scheme == "hdfs":
-            with suppress(OSError):
-                system.delete_file(path)
-        with system.open_output_stream(path) as sink:
+        with self.writing(synced) as sink:
             sink.write(content)
+
+    @contextmanager
+    def writing(self, synced: bool = True) -> Iterator[Any]:
+        """Yield a stream; its content becomes the file if the block ends without an error."""
+        if self.local is None:
+            memory = pa.BufferOutputStream()
+            yield memory
+            system, path = self.file_system
+            if self.scheme == "hdfs":
+                with suppress(OSError):
+                    system.delete_file(path)
+            with system.open_output_stream(path) as sink:
+                sink.write(memory.getvalue())
+            return
+        draft = self.local.with_name(f".{self.name}.{uuid.uuid4().hex[:12]}")
+        try:
+            with draft.open("wb") as file:
+                yield file
+                if synced:
+                    file.flush()
+                    os.fsync(file.fileno())
+            draft.replace(self.local)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
 
     @contextmanager
     def _blaming(self) -> Iterator[None]:
@@ -221,30 +239,6 @@ def _connect(scheme: str, host: str) -> fs.FileSystem:
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise StorageError(f"{scheme}://{host}: cannot be reached: {reason}") from None
-
-
-def _replace(path: Path, content: bytes | pa.Buffer, synced: bool) -> None:
-    draft = _draft(path, content, synced)
-    try:
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
-
-
-def _draft(path: Path, content: bytes | pa.Buffer, synced: bool = True) -> Path:
-    """Write the content to a temporary file beside `path`; return the file."""
-    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
-    try:
-        with draft.open("wb") as file:
-            file.write(content)
-            if synced:
-                file.flush()
-                os.fsync(file.fileno())
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
-    return draft
 
 
 def _connect_s3(bucket: str) -> fs.FileSystem:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from roamcast.campaign.campaign import Campaign
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 _GRACE = 3600.0
 "Minimum age of files that `tidy` removes from a remote store; a concurrent command may use younger ones [s]."
 
+_ROWS = 10_000
+"Number of rows of a table that are sorted and written at a time, so that no second copy is in memory."
+
 
 class CampaignFolder(ResultsFolder):
     """The folder of one campaign, for the command that writes it."""
@@ -63,8 +67,8 @@ class CampaignFolder(ResultsFolder):
         except StorageUnreachable:
             raise
         except OSError as error:
-            told = error.strerror or str(error).splitlines()[0]
-            raise CampaignFolderError(f"{self.folder}: cannot keep a campaign here: {told}") from None
+            what = error.strerror or str(error).splitlines()[0]
+            raise CampaignFolderError(f"{self.folder}: cannot write a campaign here: {what}") from None
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -126,11 +130,11 @@ class CampaignFolder(ResultsFolder):
 
     def write_campaign(self, campaign: Campaign, **more: Any) -> None:
         """Write the campaign definition and `more` notes to campaign.json."""
-        asked = campaign.model_dump(mode="json")
+        definition = campaign.model_dump(mode="json")
         if campaign.scenario is not None:
-            asked["scenario"] = str(campaign.scenario.absolute())
-        asked["scenarios"] = {name: str(file.absolute()) for name, file in campaign.scenarios.items()}
-        (self.folder / "campaign.json").write(json.dumps({"campaign": asked, **more}, indent=1).encode())
+            definition["scenario"] = str(campaign.scenario.absolute())
+        definition["scenarios"] = {name: str(file.absolute()) for name, file in campaign.scenarios.items()}
+        (self.folder / "campaign.json").write(json.dumps({"campaign": definition, **more}, indent=1).encode())
 
     def write_plan(self, plan: CampaignPlan) -> None:
         """Write the tables of the plan."""
@@ -151,15 +155,18 @@ class CampaignFolder(ResultsFolder):
         schema = TABLES[name]
         keys = [(field.name, "ascending") for field in schema if not pa.types.is_floating(field.type)]
         made_from = {source: self._digest_source(source) for source in SOURCES.get(name, ())}
-        told = {**(schema.metadata or {}), MADE_FROM: json.dumps(made_from).encode()}
+        metadata = {**(schema.metadata or {}), MADE_FROM: json.dumps(made_from).encode()}
         if defined is not None:
-            told[DEFINED] = json.dumps(dict(defined)).encode()
-        sink = pa.BufferOutputStream()
-        with pq.ParquetWriter(sink, schema.with_metadata(told), write_page_checksum=True) as writer:
+            metadata[DEFINED] = json.dumps(dict(defined)).encode()
+        with (
+            self.table_file(name).writing() as sink,
+            pq.ParquetWriter(sink, schema.with_metadata(metadata), write_page_checksum=True) as writer,
+        ):
             for piece in pieces:
-                rows = piece.select(schema.names).cast(schema).sort_by(keys)
-                writer.write_table(rows.replace_schema_metadata(told))
-        self.table_file(name).write(sink.getvalue())
+                rows = piece.select(schema.names).cast(schema).replace_schema_metadata(metadata)
+                order = pc.sort_indices(rows, keys)
+                for start in range(0, max(len(rows), 1), _ROWS):
+                    writer.write_table(rows.take(order[start : start + _ROWS]))
         pa.default_memory_pool().release_unused()  # a driver lives long, and Arrow keeps what it has freed
 
     def frame(self, spark: SparkSession, name: str) -> DataFrame:

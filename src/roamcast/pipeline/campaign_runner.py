@@ -121,7 +121,7 @@ class CampaignRunner:
         slots = 0 if cluster.remote else count_processors(cluster.master)
         todo = self._todo(survey)
         runs = choose_short(todo) if slots and not survey.damaged else []
-        batches = make_tasks(runs, self.store, self.campaign.limits, max(slots, 1), runner=self.runner)
+        batches = list(make_tasks(runs, self.store, self.campaign.limits, max(slots, 1), runner=self.runner))
         progress = Progress(runs, slots)
         watch = self._watch(todo)
 
@@ -250,14 +250,14 @@ class CampaignRunner:
         """Write the tables `runs` and `metrics`; unreadable runs are reported and simulated again."""
         for attempt in range(_ATTEMPTS):
             self.store.write_table("runs", runs_table(self.plan, survey))
-            trouble = IncrementalMetrics(self.store, self.plan, self.campaign.measure).work(
+            unreadable = IncrementalMetrics(self.store, self.plan, self.campaign.measure).work(
                 spark, survey.done.keys(), self.listener.say
             )
-            if not trouble:
+            if not unreadable:
                 break
-            self._report_damage(trouble)
+            self._report_damage(unreadable)
             if attempt + 1 < _ATTEMPTS:
-                self._repair(self._committer(spark), trouble)
+                self._repair(self._committer(spark), unreadable)
                 survey = self.simulate(spark, self.survey())
         return survey
 

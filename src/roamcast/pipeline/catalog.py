@@ -52,11 +52,11 @@ def _replace(name: str, schema: pa.Schema, place: StorageUrl, provider: str) -> 
         from roamcast.lake.columns import spark_schema
 
         kinds = spark_schema(plain_schema(schema)).fields
-        told = [
+        declared = [
             f"`{column.name}` {column.dataType.simpleString()} COMMENT {_quote(comment(field))}"
             for column, field in zip(kinds, schema, strict=True)
         ]
-        columns = f" ({', '.join(told)})"
+        columns = f" ({', '.join(declared)})"
         options = (
             f" OPTIONS ({', '.join(f'{_quote(key)} {_quote(value)}' for key, value in CHECK_PAGES.items())})"
         )

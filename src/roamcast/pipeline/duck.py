@@ -21,13 +21,13 @@ def ask_duckdb(tables: TableSource, query: str, limit: int | None = None) -> Que
     try:
         for name in named_tables(query, tables):
             connection.register(name, tables.dataset(name))
-        asked = connection.sql(query)
-        if asked is None:
+        relation = connection.sql(query)
+        if relation is None:
             raise UserError("invalid query: a statement without rows; expected select ...")
         if limit is not None:
-            asked = asked.limit(limit)
-        numeric = [str(kind).startswith(_NUMBERS) or "INT" in str(kind) for kind in asked.types]
-        found = asked.to_arrow_table()
+            relation = relation.limit(limit)
+        numeric = [str(kind).startswith(_NUMBERS) or "INT" in str(kind) for kind in relation.types]
+        found = relation.to_arrow_table()
     except duckdb.Error as error:
         raise query_error(str(error), tables) from None
-    return QueryResult(list(asked.columns), numeric, arrow_rows(found))
+    return QueryResult(list(relation.columns), numeric, arrow_rows(found))

@@ -6,4 +6,4 @@ from roamcast.errors import UserError
 
 
 class CampaignFolderError(UserError):
-    """A campaign's folder that cannot be used as asked."""
+    """A campaign folder that cannot be used."""

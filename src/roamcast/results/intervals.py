@@ -1,7 +1,7 @@
-"""95 % confidence intervals over seeds, from what Spark has summed up; docs/statistics.md explains them.
+"""95 % confidence intervals over seeds, from statistics that Spark computed; see docs/statistics.md.
 
-All functions take and return arrays, a place for each number. A number with fewer than two seeds has NaN
-for both ends.
+All functions take and return arrays with an element per number. The bounds of a number with fewer than two
+seeds are NaN.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Reals = npt.NDArray[np.float64]
 CONFIDENCE = 0.95
 
 CORRELATION = 0.05
-"""Correlation of two trials of one run that is assumed until lost trials tell it. Measured on runs of the
+"""Assumed correlation of two trials of one run, as long as few trials are lost. Measured on runs of the
 shopping district: 0.05 (CBR) to 0.35 (RAFT-CBR)."""
 
 _GOLDEN = (5**0.5 - 1) / 2
@@ -25,9 +25,9 @@ _GOLDEN = (5**0.5 - 1) / 2
 
 @cache
 def student(count: int, together: int = 1) -> float:
-    """How many standard errors the interval of a mean over `count` values reaches to each side.
+    """Return the half-width of the interval of a mean over `count` values [standard errors].
 
-    With `together` such intervals, all of them hold at once with the confidence of one (Bonferroni).
+    With `together` > 1, that many intervals hold simultaneously with the confidence of one (Bonferroni).
     """
     from scipy.special import stdtrit
 
@@ -41,7 +41,7 @@ def _students(count: Reals, together: int = 1) -> Reals:
 def interval(
     scale: npt.NDArray[np.str_], mean: Reals, deviation: Reals, count: Reals, trials: Reals
 ) -> tuple[Reals, Reals]:
-    """The ends of the interval of each mean on its scale: share, amount, difference (of shares) or any.
+    """Return the bounds of the interval of each mean on its scale: share, amount, difference or any.
 
     `trials` is the number of trials in a run (its harmonic mean over seeds) of shares and differences.
     """
@@ -60,10 +60,11 @@ def interval(
 
 
 def share_interval(mean: Reals, deviation: Reals, count: Reals, trials: Reals) -> tuple[Reals, Reals]:
-    """The Korn-Graubard interval of the mean of shares: Clopper-Pearson's of the effective sample size.
+    """Return the Korn-Graubard interval of the mean of shares: Clopper-Pearson, effective sample size.
 
-    The spread over seeds gives the design effect. Where few trials were lost (or few were not) it says
-    little, so it is averaged with one assumed cluster of lost trials, as large as `CORRELATION` makes it.
+    The spread over seeds gives the design effect. With few losses (or few successes) it
+    is imprecise, so it is averaged with one assumed cluster of lost trials, of the size that follows from
+    `CORRELATION`.
     """
     from scipy.special import betaincinv, ndtri
 
@@ -87,7 +88,7 @@ def share_interval(mean: Reals, deviation: Reals, count: Reals, trials: Reals) -
 def difference_interval(
     mean: Reals, deviation: Reals, count: Reals, trials: Reals, *, together: int = 1
 ) -> tuple[Reals, Reals]:
-    """Student's interval of the mean of paired differences; of shares, no narrower than trials allow.
+    """Return Student's interval of the mean of paired differences; for shares, at least as wide as McNemar's.
 
     A difference of d needs at least a share d of trials that differ: McNemar's variance is d / trials or
     more. NaN trials: the numbers are no shares.
@@ -101,7 +102,7 @@ def difference_interval(
 
 
 def p_value(mean: float, deviation: float, count: int, trials: float | None) -> float:
-    """Of the hypothesis that the paired differences have no mean; agrees with `difference_interval`."""
+    """Return the p value of a mean paired difference of zero; agrees with `difference_interval`."""
     from scipy.special import stdtr
 
     if count < 2 or mean == 0:
@@ -116,9 +117,9 @@ def p_value(mean: float, deviation: float, count: int, trials: float | None) -> 
 def quotient_interval(
     above: Reals, below: Reals, spread: Sequence[Reals], count: Reals
 ) -> tuple[Reals, Reals]:
-    """Fieller's interval of the quotient of two means over the same seeds; NaN where it has no finite ends.
+    """Return Fieller's interval of the quotient of two means over the same seeds; NaN if it is not finite.
 
-    `spread` is the variance of what is divided, of what it is divided by, and their covariance over seeds.
+    `spread` has the variances of numerator and denominator and their covariance over seeds.
     """
     reach = _students(count)
     of_above, of_below, common = (each * reach**2 / count for each in spread)

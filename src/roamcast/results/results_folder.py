@@ -1,12 +1,12 @@
-"""A campaign's folder for readers: what was asked, which runs are done, and the tables of results.
+"""The folder of a campaign for readers: its definition, the status of its runs, and its tables of results.
 
-    DIR/campaign.json               what was asked, in its final shape
-    DIR/staged/run=ID/              what a run wrote, until it is committed; what became of one that failed
+    DIR/campaign.json               the definition of the campaign, with all options applied
+    DIR/staged/run=ID/              the facts of a run until they are committed; the error of a failed run
     DIR/facts/runs/                 the Delta table of committed runs (`roamcast.lake.runs_table`)
     DIR/facts/TABLE/                a Delta table of facts; BATCH.parquet has those of many runs
     DIR/tables/TABLE.parquet        plan, points, runs, metrics, summary, differences, verdicts
     DIR/report.html
-    DIR/watch/, DIR/watch.html      the same tables and the page as far as they are, by who watches
+    DIR/watch/, DIR/watch.html      tables and page of the runs committed so far, by `campaign watch`
 
 A run is done when the Delta table `runs` has it. `roamcast.pipeline.campaign_folder` writes all this.
 """
@@ -51,10 +51,10 @@ DEFINED = b"roamcast.defined"
 LOCK = ".lock"
 
 _LOCKS = "/proc/locks"
-"Tells who holds a lock, on Linux; elsewhere nobody knows."
+"The holders of locks, on Linux; elsewhere the holder is unknown."
 
 _OLD_RUNS = "runs"
-"Where facts lay before they were tables."
+"The folder of the facts in the first layout, which had no tables."
 
 
 @dataclass
@@ -72,7 +72,7 @@ class PlanStatus:
 
 
 class ResultsFolder:
-    """The folder of one campaign, to be read; its tables are in `tables`, below it."""
+    """The folder of one campaign, for reading; its tables are in the subfolder `tables`."""
 
     def __init__(self, folder: str | Path | StorageUrl, tables: str = TABLES_FOLDER) -> None:
         self.folder = StorageUrl(folder)
@@ -83,7 +83,7 @@ class ResultsFolder:
         self._snapshot = Snapshot()
 
     def check_layout(self) -> None:
-        """Raise `CampaignFolderError` if the folder's facts were kept before they were tables."""
+        """Raise `CampaignFolderError` if the folder has the first layout, without tables of facts."""
         if self.folder.local is not None and any(self.folder.local.glob(f"{_OLD_RUNS}/run=*")):
             raise CampaignFolderError(
                 f"{self.folder}: is of an older layout (facts in {_OLD_RUNS}/run=ID); "
@@ -91,20 +91,20 @@ class ResultsFolder:
             )
 
     def holder(self) -> int | None:
-        """The process that is running this campaign now, if one is and that can be known."""
+        """Return the id of the process that is running this campaign; None if none is known."""
         return find_holder(self.folder)
 
     def snapshot(self) -> Snapshot:
-        """What is committed now."""
+        """Read and return the current snapshot of the facts."""
         self._snapshot = self.log.read(self._snapshot)
         return self._snapshot
 
     def survey(self, runs: Iterable[str]) -> PlanStatus:
-        """Which of `runs` are done, staged, failed or missing; files are looked for, none is read."""
+        """Return which of `runs` are done, staged, failed or missing; files of facts are not read."""
         snapshot = self.snapshot()
-        hurt = self.damaged_batches(snapshot)
+        damaged = self.damaged_batches(snapshot)
         committed = snapshot.runs()
-        lost = {run: what for name, what in hurt.items() for run in snapshot.batches[name].runs}
+        lost = {run: what for name, what in damaged.items() for run in snapshot.batches[name].runs}
         staged = self.staging.survey()
         found = PlanStatus()
         for run in runs:
@@ -125,24 +125,24 @@ class ResultsFolder:
         return found
 
     def damaged_batches(self, snapshot: Snapshot) -> dict[str, str]:
-        """The batches with a file that is gone or has another length, and what is wrong."""
+        """Return the problem of each batch that has a missing file or one of another length."""
         there = {table: (self.facts / table).list() for table in LAKE_TABLES} if snapshot.batches else {}
-        hurt = {}
+        damaged = {}
         for batch in snapshot.batches.values():
             for table, file in batch.files.items():
                 name = f"{batch.name}.parquet"
                 found = there[table].get(name)
                 if found is None:
-                    hurt[batch.name] = f"{table}/{name} is gone"
+                    damaged[batch.name] = f"{table}/{name} is gone"
                 elif found.size != file.size:
-                    hurt[batch.name] = f"{table}/{name} has {found.size} bytes, not {file.size}"
-        return hurt
+                    damaged[batch.name] = f"{table}/{name} has {found.size} bytes, not {file.size}"
+        return damaged
 
     def read_campaign(self) -> tuple[Campaign, dict[str, Any]]:
-        """What was asked, and the notes kept beside it."""
+        """Return the definition of the campaign, and the notes in its file."""
         file = self.folder / "campaign.json"
         try:
-            kept = json.loads(file.read())
+            content = json.loads(file.read())
         except (FileNotFoundError, NotADirectoryError):
             raise CampaignFolderError(f"{self.folder}: no campaign was run here (no campaign.json)") from None
         except StorageUnreachable:
@@ -151,21 +151,21 @@ class ResultsFolder:
             raise CampaignFolderError(f"{file}: cannot be read: {error.strerror or error}") from None
         except ValueError:
             raise CampaignFolderError(f"{file}: cannot be read; run the campaign again") from None
-        return Campaign.model_validate(kept.pop("campaign")), kept
+        return Campaign.model_validate(content.pop("campaign")), content
 
     def table_file(self, name: str) -> StorageUrl:
-        """Where a table of the pipeline is."""
+        """Return the file of a table of the pipeline."""
         return self.folder / self.tables / f"{name}.parquet"
 
     def read_table(self, name: str) -> pa.Table:
-        """A table of the pipeline."""
+        """Return a table of the pipeline, or raise `CampaignFolderError`."""
         file = self.table_file(name)
         if not file.exists():
             raise CampaignFolderError(f"{self.folder}: has no table {name!r} yet; run the campaign first")
         return read_parquet(file, schema=TABLES[name])
 
     def read_metrics(self) -> tuple[pa.Table, dict[str, str]]:
-        """The metrics that are known, of whichever runs, and how each was defined; none if there are none."""
+        """Return the table of metrics and the digest of each definition; empty if there is none."""
         try:
             known = read_parquet(self.table_file("metrics"))
             defined: dict[str, str] = json.loads((known.schema.metadata or {}).get(DEFINED, b"{}"))
@@ -182,7 +182,7 @@ class ResultsFolder:
         return dict(zip(known["run"].to_pylist(), known["measured_by"].to_pylist(), strict=True))
 
     def stale(self) -> frozenset[str]:
-        """The tables that are missing, or were made from something else than what the folder holds now."""
+        """Return the tables that are missing or whose sources have changed since they were written."""
         return find_stale(self._made_from, self._digest_source)
 
     def _made_from(self, table: str) -> dict[str, str]:
@@ -195,11 +195,11 @@ class ResultsFolder:
         return made_from
 
     def _digest_source(self, source: str) -> str:
-        """The digest of a part of the campaign, or of a table; empty if it is not there."""
+        """Return the digest of a part of the campaign or of a table; empty if it does not exist."""
         try:
             if source in PARTS:
-                kept = json.loads((self.folder / "campaign.json").read())
-                return digest_part(kept["campaign"], source)
+                content = json.loads((self.folder / "campaign.json").read())
+                return digest_part(content["campaign"], source)
             if source in OUTCOMES:
                 columns = list(OUTCOMES[source])
                 return digest_rows(read_parquet(self.table_file(source), columns=columns).to_pylist())
@@ -215,7 +215,7 @@ class ResultsFolder:
 
 @cache
 def digest_statistics() -> str:
-    """The digest of the code that sums up over seeds and judges."""
+    """Return the digest of the code that summarises over seeds and judges claims."""
     measuring = Path(__file__).parents[1] / "pipeline" / "measuring"
     files = [Path(__file__).with_name("intervals.py")]
     files += [measuring / f"{name}.py" for name in ("statistics", "summarise", "judge")]
@@ -223,18 +223,18 @@ def digest_statistics() -> str:
 
 
 def find_holder(folder: StorageUrl) -> int | None:
-    """The process that holds the folder's lock now, if one does and that can be known."""
+    """Return the id of the process that holds the folder's lock; None if none is known."""
     try:
-        kept = ((folder.local or Path("/dev/null")) / LOCK).stat()
+        lock = ((folder.local or Path("/dev/null")) / LOCK).stat()
         locks = Path(_LOCKS).read_text(encoding="ascii").splitlines()
     except OSError:
         return None
-    place = f"{os.major(kept.st_dev):02x}:{os.minor(kept.st_dev):02x}:{kept.st_ino}"
+    place = f"{os.major(lock.st_dev):02x}:{os.minor(lock.st_dev):02x}:{lock.st_ino}"
     fields = (line.split() for line in locks)
     return next((int(f[4]) for f in fields if f[1] == "FLOCK" and f[5] == place), None)
 
 
 def read_parquet(file: StorageUrl, **how: Any) -> pa.Table:
-    """Return the table in a Parquet file, its pages checked."""
+    """Return the table in a Parquet file; page checksums are verified."""
     with file.open() as content:
         return pq.read_table(content, page_checksum_verification=True, **how)

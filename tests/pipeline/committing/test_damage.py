@@ -61,7 +61,7 @@ def test_a_file_that_holds_something_else_loses_all_runs(store, content):
     batch = only_batch(store)
     place = table_file(store.facts, "drops", batch.name)
     place.local.write_bytes(content)
-    assert find_damaged(store.facts, batch) == {("drops", batch.name): "is not what was written"}
+    assert find_damaged(store.facts, batch) == {("drops", batch.name): "does not match its digest"}
     lost = find_lost(store.facts, batch)
     assert lost.keys() == set(RUNS)
     assert all(why.startswith(f"drops/{batch.name}.parquet cannot be read: ") for why in lost.values())

@@ -156,7 +156,7 @@ def test_a_batch_with_damage_that_nobody_finds_is_out_as_a_whole_if_there_surely
     (name,) = store.snapshot().batches
     assert Committer(None, store).repair([name]) == {}
     assert store.snapshot().runs().keys() == set(RUNS[:2])
-    told = "a file that it is in is not what was written"
+    told = "a file with its rows does not match its digest"
     assert Committer(None, store).repair([name], surely=True) == dict.fromkeys(RUNS[:2], told)
     assert not store.snapshot().batches and not list(store.facts.local.glob("*/*.parquet"))
 

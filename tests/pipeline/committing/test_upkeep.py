@@ -141,7 +141,7 @@ def test_every_byte_is_verified_and_damage_is_taken_out(measured, capsys):
     content[100] ^= 1
     place.local.write_bytes(content)
     assert store.survey(done(store)).done.keys() == done(store), "its length is as it was"
-    assert verify(store).damaged == {f"drops/{batch.name}.parquet": "is not what was written"}
+    assert verify(store).damaged == {f"drops/{batch.name}.parquet": "does not match its digest"}
     assert invoke(["campaign", "verify", folder, "--repair", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert told["lost"].keys() == batch.runs.keys()

@@ -84,7 +84,7 @@ def test_only_the_metrics_that_are_asked_for_are_measured_however_runs_are_dealt
         found.append(by_run(table))
     assert found[0] == found[1] and len(found[0]) == 4
     row = found[0][0]
-    assert row["messages"] > 0 and row["trouble"] is None
+    assert row["messages"] > 0 and row["error"] is None
     assert {name for name, value in row.items() if value is not None} == {"run", *names}
 
 
@@ -95,5 +95,5 @@ def test_what_is_wrong_with_a_run_is_one_line(lake, monkeypatch):
     monkeypatch.setattr(measuring, "evaluate", fail)
     settings = dict.fromkeys(lake.snapshot().runs(), SETTING)
     found = measure(None, lake.facts, lake.snapshot(), settings, constants=MetricConstants()).to_pylist()
-    assert {row["trouble"] for row in found} == {("ValueError: some thing " + "x" * 1000)[:300]}
+    assert {row["error"] for row in found} == {("ValueError: some thing " + "x" * 1000)[:300]}
     assert len(found) == 4 and {row["messages"] for row in found} == {None}

@@ -72,7 +72,7 @@ def test_row_groups_of_any_length_with_plain_words_give_the_same_metrics(tmp_pat
 def test_no_runs_give_an_empty_table_of_the_same_shape(spark, tmp_path):
     store = commit(tmp_path, {})
     found = measure(spark, store.facts, store.snapshot(), {}, constants=MetricConstants())
-    assert found.column_names == ["run", *METRICS, "trouble"]
+    assert found.column_names == ["run", *METRICS, "error"]
     assert len(found) == 0
 
 
@@ -90,6 +90,6 @@ def test_a_run_that_cannot_be_read_is_a_row_that_says_so_beside_the_others(tmp_p
         for portion in split_tasks(store.snapshot(), settings_of(runs, 0.0), 2)
         for row in measure_task(store.facts, portion, MetricConstants(), list(METRICS))
     ]
-    told = {row["run"]: row.get("trouble") for row in rows}
+    told = {row["run"]: row.get("error") for row in rows}
     assert "No such file" in told["00000003"] and "legs" in told["00000003"]
     assert told["00000004"] is None

@@ -37,7 +37,7 @@ def test_a_batch_has_one_scenario_so_that_tasks_of_many_runs_are_small(tmp_path)
         for scenario in scenarios
         for seed in range(2 * MOST_RUNS)
     ]
-    batches = make_tasks(plan, CampaignFolder(tmp_path), RunLimits(), slots=2)
+    batches = list(make_tasks(plan, CampaignFolder(tmp_path), RunLimits(), slots=2))
     assert {len(batch) for batch in batches} == {MOST_RUNS}
     assert all(len({task.run.scenario for task in batch}) == 1 for batch in batches)
     assert sum(len(pickle.dumps(batch)) for batch in batches) / len(plan) < 500

@@ -131,7 +131,7 @@ def test_a_watcher_ends_when_something_else_is_asked(planned):
     watcher = Watcher(str(planned.store.folder))
     other = campaign(seeds=3)
     planned.store.write_campaign(other)
-    with pytest.raises(UserError, match="asked for anew"):
+    with pytest.raises(UserError, match="has changed"):
         watcher.refresh_status()
 
 

@@ -1,1 +1,1 @@
-"""Staged runs into the lake, and its upkeep: compaction, damage, what nobody plans any more."""
+"""Commits of staged runs, compaction, repair of damage, and removal of runs that are not planned."""

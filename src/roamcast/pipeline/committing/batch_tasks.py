@@ -46,22 +46,20 @@ class BatchTaskResult(NamedTuple):
     "Error message of a full disk; empty if it is not full."
 
 
-def write_batch_tables(staged: str, facts: str, asked: BatchTask) -> BatchTaskResult:
+def write_batch_tables(staged: str, facts: str, task: BatchTask) -> BatchTaskResult:
     """Write the tables of a task; return their files, or the damaged runs."""
     files: dict[str, TableFile] = {}
     staging, lake = Staging(staged), StorageUrl(facts)
-    packs, damaged = read_packs(staging, asked.staged)
+    packs, damaged = read_packs(staging, task.staged)
     if damaged:
         return BatchTaskResult({}, damaged)
-    for table in asked.tables:
+    for table in task.tables:
         try:
-            if asked.batches:
-                file = join_batches(
-                    lake, table, asked.name, asked.batches, drop=asked.drop, cells=asked.cells
-                )
+            if task.batches:
+                file = join_batches(lake, table, task.name, task.batches, drop=task.drop, cells=task.cells)
             else:
                 file = join_staged(
-                    staging, lake, table, asked.name, asked.staged, packs=packs, cells=asked.cells
+                    staging, lake, table, task.name, task.staged, packs=packs, cells=task.cells
                 )
         except DamagedRows as found:
             damaged |= found.runs

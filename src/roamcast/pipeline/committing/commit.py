@@ -71,26 +71,26 @@ class Committer:
         while True:
             known = self.store.snapshot().runs()
             self._forget(run for run in waiting if run in known)
-            waiting = {run: told for run, told in waiting.items() if run not in known}
+            waiting = {run: manifest for run, manifest in waiting.items() if run not in known}
             if not waiting:
                 return damaged
             groups = [
                 (new_name(), {run: dict(waiting[run]["files"]) for run in group})
                 for group in split_batches(waiting, self.cells)
             ]
-            asked = [
+            tasks = [
                 BatchTask(name, tables, runs, cells=_choose(self.cells, runs))
                 for name, runs in groups
                 for tables in spread_runs(runs)
             ]
-            little = len(asked) == 1 and len(waiting) <= _FEW
-            files, wrong = self._join("committing facts", asked, little)
+            small = len(tasks) == 1 and len(waiting) <= _FEW
+            files, wrong = self._join("committing facts", tasks, small)
             if wrong:
                 known = self.store.snapshot().runs()  # another command may have committed missing files
-                self._discard(asked)
+                self._discard(tasks)
                 self._forget(wrong)
                 damaged |= {run: what for run, what in wrong.items() if run not in known}
-                waiting = {run: told for run, told in waiting.items() if run not in wrong}
+                waiting = {run: manifest for run, manifest in waiting.items() if run not in wrong}
                 continue
             add = [
                 Batch(
@@ -103,7 +103,7 @@ class Committer:
             if self._append(Commit(add=add)):
                 self._forget(waiting)
                 return damaged
-            self._discard(asked)
+            self._discard(tasks)
 
     def compact(self) -> int:
         """Merge small batches while there are enough; return by how many their number has decreased."""
@@ -144,24 +144,24 @@ class Committer:
         """
         snapshot = self.store.snapshot()
         facts, batches = str(self.store.facts), [snapshot.batches[name] for name in names]
-        told = spread(
+        lost_runs = spread(
             self.spark, "looking for damage", batches, lambda batch: find_lost(StorageUrl(facts), batch)
         )
-        for batch, lost in zip(batches, told, strict=True):
+        for batch, lost in zip(batches, lost_runs, strict=True):
             if surely and not lost:
-                lost.update(dict.fromkeys(batch.runs, "a file that it is in is not what was written"))
+                lost.update(dict.fromkeys(batch.runs, "a file with its rows does not match its digest"))
             if len(lost) == len(batch.runs):
                 self._append(Commit(remove=[batch.name]))
                 self.store.remove_batches(snapshot, [batch.name])
             elif lost:
                 self.drop(frozenset(lost))
-        return {run: what for lost in told for run, what in lost.items()}
+        return {run: what for lost in lost_runs for run, what in lost.items()}
 
     @contextmanager
     def commit_meanwhile(self, tell: Callable[[str], object]) -> Iterator[None]:
         """Commit staged runs in a thread while the block runs; afterwards raise the thread's error."""
         ended = threading.Event()
-        trouble: list[BaseException] = []
+        errors: list[BaseException] = []
 
         def work() -> None:
             with suppress(Exception):  # Spark Connect has no pools
@@ -174,15 +174,15 @@ class Committer:
                     if len(names) - seen < _OFTEN and (monotonic() - last < _LONGEST or len(names) <= seen):
                         continue
                     found = self.store.staging.survey()
-                    ready = {run: told for run, told in found.items() if told["status"] == "done"}
+                    ready = {run: each for run, each in found.items() if each["status"] == "done"}
                     if ready:
                         for run, what in self.commit(ready).items():
                             tell(f"{run} was damaged before it was committed: {what}")
                         self.compact()
-                    seen = sum(told["status"] != "done" for told in found.values())
+                    seen = sum(each["status"] != "done" for each in found.values())
                     last = monotonic()
             except BaseException as error:
-                trouble.append(error)
+                errors.append(error)
 
         thread = threading.Thread(target=work, name="commit", daemon=True)
         thread.start()
@@ -194,8 +194,8 @@ class Committer:
             raise
         ended.set()
         thread.join()
-        if trouble:
-            raise trouble[0]
+        if errors:
+            raise errors[0]
 
     def rewrite(self, snapshot: Snapshot, groups: list[list[Batch]], drop: frozenset[str]) -> bool:
         """Replace each group by one batch; return False if another command has changed them."""
@@ -209,7 +209,7 @@ class Committer:
             }
             for group in groups
         ]
-        asked = [
+        tasks = [
             BatchTask(
                 name,
                 tables,
@@ -221,31 +221,31 @@ class Committer:
             for name, group, runs in zip(names, groups, kept, strict=True)
             for tables in spread_tables(sum(batch.size for batch in group))
         ]
-        files, _ = self._join("joining small files", asked)
+        files, _ = self._join("joining small files", tasks)
         add = [Batch(name, runs, files[name]) for name, runs in zip(names, kept, strict=True) if runs]
         removed = [batch.name for group in groups for batch in group]
         if not self._append(Commit(add=add, remove=removed)):
-            self._discard(asked)
+            self._discard(tasks)
             return False
         self.store.supersede(snapshot, removed)
         return True
 
     def _join(
-        self, doing: str, asked: list[BatchTask], little: bool = False
+        self, doing: str, tasks: list[BatchTask], small: bool = False
     ) -> tuple[dict[str, dict[str, TableFile]], dict[str, str]]:
         staged, facts = self.store.staged, str(self.store.facts)
-        files: dict[str, dict[str, TableFile]] = {each.name: {} for each in asked}
+        files: dict[str, dict[str, TableFile]] = {task.name: {} for task in tasks}
         wrong: dict[str, str] = {}
-        spark = spark_or_local(self.spark, little)
-        answers = spread(spark, doing, asked, lambda each: write_batch_tables(staged, facts, each))
-        for each, told in zip(asked, answers, strict=True):
-            if told.full:
-                self._discard(asked)
+        spark = spark_or_local(self.spark, small)
+        results = spread(spark, doing, tasks, lambda task: write_batch_tables(staged, facts, task))
+        for task, result in zip(tasks, results, strict=True):
+            if result.full:
+                self._discard(tasks)
                 raise DiskFull(
-                    f"{self.store.folder}: the disk is full ({told.full}); make room and run again"
+                    f"{self.store.folder}: the disk is full ({result.full}); make room and run again"
                 )
-            files[each.name] |= told.files
-            wrong |= told.damaged
+            files[task.name] |= result.files
+            wrong |= result.damaged
         return files, wrong
 
     def _append(self, entry: Commit) -> bool:
@@ -272,10 +272,10 @@ class Committer:
         with ThreadPoolExecutor(_REMOVERS) as pool:
             list(pool.map(remove, list(runs)))
 
-    def _discard(self, asked: Sequence[BatchTask]) -> None:
-        for each in asked:
-            for table in each.tables:
-                table_file(self.store.facts, table, each.name).remove()
+    def _discard(self, tasks: Sequence[BatchTask]) -> None:
+        for task in tasks:
+            for table in task.tables:
+                table_file(self.store.facts, table, task.name).remove()
 
 
 def _choose(cells: Mapping[str, RunCell], runs: Iterable[str]) -> dict[str, RunCell]:

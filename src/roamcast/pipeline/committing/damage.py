@@ -18,7 +18,7 @@ def find_damaged(facts: StorageUrl, batch: Batch) -> dict[tuple[str, str], str]:
         file = table_file(facts, table, batch.name)
         try:
             if digest(file) != recorded.digest:
-                found[table, batch.name] = "is not what was written"
+                found[table, batch.name] = "does not match its digest"
         except FileNotFoundError:
             found[table, batch.name] = "is gone"
         except OSError as error:

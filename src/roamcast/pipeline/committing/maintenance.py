@@ -52,8 +52,8 @@ def verify(store: CampaignFolder, spark: SparkSession | None = None, *, repair: 
     damaged = {f"{table}/{name}.parquet": what for found in problems for (table, name), what in found.items()}
     lost: dict[str, str] = {}
     if repair:
-        hurt = [batch.name for batch, found in zip(batches, problems, strict=True) if found]
-        lost = Committer(spark, store).repair(hurt, surely=True)
+        damaged_batches = [batch.name for batch, found in zip(batches, problems, strict=True) if found]
+        lost = Committer(spark, store).repair(damaged_batches, surely=True)
         store.tidy()
     return VerifyResult(
         runs=len(snapshot.runs()),

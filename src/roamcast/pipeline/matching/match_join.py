@@ -110,9 +110,9 @@ def match(
         frame = wanted.repartition(of_filters, "id")
         found = frame.mapInArrow(checked(_indexing(lambda: _pairs_of(rows), known, pairs)), schema)
     elif way is BroadcastSide.FILTERS:
-        kept = wanted.toArrow()
+        broadcast = wanted.toArrow()
         frame = published.repartition(parts or 4 * _slots(filters), "id")
-        found = frame.mapInArrow(checked(_streaming(kept, known, pairs)), schema)
+        found = frame.mapInArrow(checked(_streaming(broadcast, known, pairs)), schema)
     else:
         text = filters.schema["filter"].dataType.typeName() == "string"
         visiting = _visiting(known, pairs, text=text)
@@ -300,14 +300,14 @@ def read_filter(body: Any, types: Mapping[str, EventType]) -> Filter:
 
 
 def _gather(rows: Iterable[_Row], size: int = 20_000) -> Iterator[pa.RecordBatch]:
-    kept: list[_Row] = []
+    waiting: list[_Row] = []
     for row in rows:
-        kept.append(row)
-        if len(kept) == size:
-            yield _batch(kept)
-            kept = []
-    if kept:
-        yield _batch(kept)
+        waiting.append(row)
+        if len(waiting) == size:
+            yield _batch(waiting)
+            waiting = []
+    if waiting:
+        yield _batch(waiting)
 
 
 def _batch(rows: list[_Row]) -> pa.RecordBatch:

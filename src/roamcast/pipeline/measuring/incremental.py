@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-_LITTLE = 1_000_000
+_SMALL = 1_000_000
 "Number of rows of facts that one process measures in a quarter of a second."
 
 
@@ -57,18 +57,18 @@ class IncrementalMetrics:
         anew = [name for name in METRICS if definitions.get(name) != defined[name]]
         known = _select(table, done) if len(anew) < len(METRICS) else METRICS_TABLE.empty_table()
         runs = known["run"].to_pylist()
-        trouble: dict[str, str] = {}
+        unreadable: dict[str, str] = {}
         if anew and runs:
-            again = self._measure(spark, runs, anew, say, trouble).sort_by("run")
-            known = _select(known, set(runs) - trouble.keys()).sort_by("run")
+            again = self._measure(spark, runs, anew, say, unreadable).sort_by("run")
+            known = _select(known, set(runs) - unreadable.keys()).sort_by("run")
             columns = [(again if name in anew else known)[name] for name in METRICS_TABLE.names]
             known = pa.Table.from_arrays(columns, schema=METRICS_TABLE)
         if new := sorted(set(done).difference(runs)):
-            found = self._measure(spark, new, list(METRICS), say, trouble)
+            found = self._measure(spark, new, list(METRICS), say, unreadable)
             known = pa.concat_tables([known.select(METRICS_TABLE.names).cast(METRICS_TABLE), found])
         self.store.write_table("metrics", known, defined)
         self._write_lineage(known["run"].to_pylist(), digest_rows(defined), set(runs) if not anew else set())
-        return trouble
+        return unreadable
 
     def _write_lineage(self, runs: list[str], definitions: str, unchanged: set[str]) -> None:
         """Write the table `lineage`; the runs `unchanged` were measured before."""
@@ -90,25 +90,25 @@ class IncrementalMetrics:
         runs: list[str],
         names: list[str],
         say: Callable[[str], object],
-        trouble: dict[str, str],
+        unreadable: dict[str, str],
     ) -> pa.Table:
-        """Return the metrics `names` of the readable ones among `runs`; add the others to `trouble`."""
+        """Return the metrics `names` of the readable ones among `runs`; add the others to `unreadable`."""
         which = "" if len(names) == len(METRICS) else f" ({len(names)} metrics defined anew)"
         say(f"measuring {len(runs)} runs{which} ...")
         snapshot = self.store.snapshot()
         rows_of = snapshot.runs()
-        little = sum(rows_of[run].rows for run in runs) < _LITTLE
+        small = sum(rows_of[run].rows for run in runs) < _SMALL
         found = measure(
-            spark_or_local(spark, little),
+            spark_or_local(spark, small),
             self.store.facts,
             snapshot,
             {run: self.settings[run] for run in runs},
             constants=self.constants,
             names=names,
         )
-        bad = found.filter(pc.is_valid(found["trouble"])).select(["run", "trouble"])
-        trouble |= {row["run"]: row["trouble"] for row in bad.to_pylist()}
-        readable = found.filter(pc.is_null(found["trouble"])) if len(bad) else found
+        bad = found.filter(pc.is_valid(found["error"])).select(["run", "error"])
+        unreadable |= {row["run"]: row["error"] for row in bad.to_pylist()}
+        readable = found.filter(pc.is_null(found["error"])) if len(bad) else found
         return readable.select(METRICS_TABLE.names).cast(METRICS_TABLE)
 
 

@@ -35,7 +35,7 @@ _TASKS_PER_SLOT = 4
 _LEAST_ROWS = 50_000
 "Minimum number of rows of a task."
 
-MEASURED = pa.schema([*METRICS_TABLE, pa.field("trouble", pa.string())])
+MEASURED = pa.schema([*METRICS_TABLE, pa.field("error", pa.string())])
 "The metrics of a run, or why its rows cannot be read."
 
 
@@ -74,9 +74,9 @@ def measure(
                 rows = list(measure_task(StorageUrl(place), tasks[number], constants, names))
                 yield pa.RecordBatch.from_pylist(rows, MEASURED)
 
-    asked = spark.range(0, len(tasks), 1, len(tasks))
+    numbers = spark.range(0, len(tasks), 1, len(tasks))
     with format_error("making the table 'metrics'"):
-        return asked.mapInArrow(checked(work), spark_schema(MEASURED)).toArrow().cast(MEASURED)
+        return numbers.mapInArrow(checked(work), spark_schema(MEASURED)).toArrow().cast(MEASURED)
 
 
 def split_tasks(snapshot: Snapshot, settings: Mapping[str, RunSettings], count: int) -> list[MeasureTask]:
@@ -111,7 +111,7 @@ def measure_task(
                 found = evaluate(MetricInput(_OneRun(files, run), setting, constants), names)
             except (OSError, pa.ArrowException, ValueError) as error:  # damage, or a file that is gone
                 text = " ".join(str(error).split())
-                yield {"run": run, "trouble": f"{type(error).__name__}: {text}"[:300]}
+                yield {"run": run, "error": f"{type(error).__name__}: {text}"[:300]}
                 continue
             yield {"run": run} | {name: None if x is None else float(x) for name, x in found.items()}
 

@@ -77,6 +77,7 @@ class EarlyRuns:
         """Start no further batch, wait for those under way, and return the status of each run that ended."""
         self._over.set()
         self._thread.join()
+        self._batches = []  # many runs may be left
         for _, connection in self._workers:
             with suppress(OSError):
                 connection.send(None)

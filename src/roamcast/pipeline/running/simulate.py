@@ -63,23 +63,20 @@ def simulate(
     slots = count_slots(spark)
     batches = make_tasks(runs, store, limits, slots, costs=costs, runner=runner)
     progress = Progress(runs, slots)
-    reports = (
-        _TaskCounter(spark, [len(each) for each in batches])
-        if is_remote(spark)
-        else _AccumulatorReports(spark)
-    )
+    sizes: list[int] = []
+    tasks = one_per_partition(spark, _count_each(batches, sizes))
+    reports = _TaskCounter(spark, sizes) if is_remote(spark) else _AccumulatorReports(spark)
     columns = "run string, status string, wall double, error string"
-    frame = one_per_partition(spark, batches).mapInArrow(_task_function(reports.report), columns)
-    del batches  # Spark has them
+    frame = tasks.mapInArrow(_task_function(reports.report), columns)
     answers: list[pa.Table] = []
-    trouble: list[Exception] = []
+    errors: list[Exception] = []
 
     def job() -> None:
         try:
             with format_error("simulating"):
                 answers.append(frame.toArrow().cast(OUTCOME))
         except Exception as error:  # raised again in the caller's thread
-            trouble.append(error)
+            errors.append(error)
 
     thread = threading.Thread(target=job, name="simulate", daemon=True)
     thread.start()
@@ -97,12 +94,12 @@ def simulate(
         reports.end()
     full = progress.trouble
     for outcomes in answers:
-        errors = outcomes.filter(pc.equal(outcomes["status"], "disk full"))["error"].to_pylist()
-        full = full or next(iter(errors), "")
+        messages = outcomes.filter(pc.equal(outcomes["status"], "disk full"))["error"].to_pylist()
+        full = full or next(iter(messages), "")
     if full:
         raise DiskFull(f"{store.folder}: the disk is full ({full}); make room and run again")
-    if trouble:
-        raise trouble[0]
+    if errors:
+        raise errors[0]
     [outcomes] = answers
     return outcomes
 
@@ -115,8 +112,8 @@ def make_tasks(
     *,
     costs: dict[str, float] | None = None,
     runner: str = SIMULATOR,
-) -> list[list[RunTask]]:
-    """Return the tasks of each batch of runs, the longest runs first.
+) -> Iterator[list[RunTask]]:
+    """Yield the tasks of each batch of runs, the longest runs first.
 
     Runs of equal cost keep their order: neighbours in a plan share a scenario, which a batch then has once.
     """
@@ -125,10 +122,15 @@ def make_tasks(
     preload = find_installed(runs)
     described = {router: describe_router(router) for router in {run.router for run in runs}}
     task = partial(RunTask, staged=store.staged, seconds=limits.time, memory=limits.memory)
-    return [
-        [task(run, runner=runner, preload=preload, **described[run.router]) for run in each]
-        for each in batch_runs(longest_first, slots)
-    ]
+    for each in batch_runs(longest_first, slots):
+        yield [task(run, runner=runner, preload=preload, **described[run.router]) for run in each]
+
+
+def _count_each(batches: Iterable[list[RunTask]], sizes: list[int]) -> Iterator[list[RunTask]]:
+    """Yield the batches, and append the number of runs of each to `sizes`."""
+    for batch in batches:
+        sizes.append(len(batch))
+        yield batch
 
 
 def find_installed(runs: Iterable[PlannedRun]) -> tuple[str, ...]:

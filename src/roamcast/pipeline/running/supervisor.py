@@ -107,16 +107,16 @@ def _supervisor_main(commands: int, answers: int, prepare: Callable[[], object])
         with suppress(Exception):  # the run that needs the import reports its error
             prepare()
         while True:
-            asked = receive(commands)
-            send(answers, json.dumps(_supervise(asked, commands)).encode())
+            command = receive(commands)
+            send(answers, json.dumps(_supervise(command, commands)).encode())
     except (PipeClosed, BrokenPipeError):
         end_descendants()
         os._exit(0)
 
 
-def _supervise(asked: bytes, commands: int) -> dict[str, Any]:
+def _supervise(command: bytes, commands: int) -> dict[str, Any]:
     """Fork a child for the work, wait for its last report, its end or its limit, and kill its descendants."""
-    work, seconds, memory = pickle.loads(asked)
+    work, seconds, memory = pickle.loads(command)
     read_end, write_end = os.pipe()
     supervisor = os.getpid()
     most = _status(supervisor, "VmData") + int(memory)

@@ -110,16 +110,16 @@ def execute_all(tasks: Iterable[RunTask], again: bool = False) -> Iterator[dict[
 
     In a repeated Spark task (`again`), runs that are already staged are not repeated.
     """
-    asked = list(tasks)
+    tasks = list(tasks)
     ended: dict[str, dict[str, Any]] = {}
-    for task in asked if again else ():
+    for task in tasks if again else ():
         staged = Staging(task.staged).read_manifest(task.run.id)
         if staged is not None and staged["status"] == "done":
             ended[task.run.id] = staged
-    sharing = [task for task in asked if task.shares and task.run.id not in ended]
+    sharing = [task for task in tasks if task.shares and task.run.id not in ended]
     if len(sharing) > 1:
         ended |= _execute_together(sharing)
-    for task in asked:
+    for task in tasks:
         outcome = ended.get(task.run.id) or execute(task)
         yield outcome
         if outcome["status"] == "disk full":

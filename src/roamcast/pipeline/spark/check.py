@@ -98,8 +98,8 @@ def examine(
     count = _TASKS_PER_SLOT * count_slots(spark)
     try:
         with format_error("looking at its executors"):
-            asked = spark.range(0, count, 1, count)
-            rows = asked.mapInArrow(_examination(str(marker or "")), "found string").toArrow()
+            numbers = spark.range(0, count, 1, count)
+            rows = numbers.mapInArrow(_examination(str(marker or "")), "found string").toArrow()
     finally:
         if marker is not None:
             marker.unlink(missing_ok=True)

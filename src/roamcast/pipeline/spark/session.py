@@ -86,7 +86,7 @@ def open_session(
             yield spark
             later = hasty and not cluster.remote
         except KeyboardInterrupt:
-            patience = 0.0  # nobody waits for running tasks: what is done is on disk
+            patience = 0.0  # running tasks are not awaited: finished runs are on disk
             raise
         except Exception as error:
             if not interrupted(error):
@@ -138,7 +138,7 @@ def _start(
             gateway = launch_gateway(conf, {"stderr": errors, "stdout": errors})
             context = SparkContext(conf=conf, gateway=gateway)
         except KeyboardInterrupt:
-            # A JVM that nobody came to meet would wait for ever.
+            # A JVM to which no Python process connects would wait for ever.
             for child in _children(os.getpid()) - earlier:
                 for process in (*_children(child), child):
                     with suppress(ProcessLookupError):
@@ -232,13 +232,13 @@ def check_java() -> str:
     if java is None:
         where = f"JAVA_HOME={home}" if home else "PATH"
         raise SessionError(f"Spark needs Java, and {where} has none; {remedy}")
-    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(\d+)', told)
+    version = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(\d+)', version)
     if not found or int(found[1]) < 17:
         raise SessionError(
-            f"Spark needs Java 17, and {java} is {told.splitlines()[:1] or 'silent'}; {remedy}"
+            f"Spark needs Java 17, and {java} is {version.splitlines()[:1] or 'silent'}; {remedy}"
         )
-    return told
+    return version
 
 
 def _reason(error: BaseException, log: Path) -> str:

@@ -19,12 +19,12 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 
-def spark_or_local(spark: SparkSession | None, little: bool) -> SparkSession | None:
-    """Return None if the work is `little` and Spark is on this machine, so that this process does it.
+def spark_or_local(spark: SparkSession | None, small: bool) -> SparkSession | None:
+    """Return None if the work is `small` and Spark is on this machine, so that this process does it.
 
     A job takes an embedded session half a second, the first job two, and the warm session a tenth.
     """
-    return None if spark is None or (little and on_this_machine(spark)) else spark
+    return None if spark is None or (small and on_this_machine(spark)) else spark
 
 
 def spread(
@@ -47,9 +47,9 @@ def spread(
                     [pa.array([number]), pa.array([result])], ["number", "result"]
                 )
 
-    asked = spark.range(0, len(items), 1, len(items))
+    numbers = spark.range(0, len(items), 1, len(items))
     with format_error(doing):
-        found = asked.mapInArrow(checked(answer), "number long, result binary").toArrow()
+        found = numbers.mapInArrow(checked(answer), "number long, result binary").toArrow()
     result: dict[int, Any] = {
         number: pickle.loads(each)
         for number, each in zip(found["number"].to_pylist(), found["result"].to_pylist(), strict=True)

@@ -59,9 +59,9 @@ def best_on_average(training: pd.DataFrame, actual: pd.DataFrame) -> Any:
 def best_in_nearest(training: pd.DataFrame, rows: pd.DataFrame, actual: pd.DataFrame) -> Any:
     """Return for each world the best protocol of the nearest training world, among those that serve it."""
     known = training.drop_duplicates("world").set_index("world")[list(FEATURES)]
-    asked = rows.drop_duplicates("world").set_index("world")[list(FEATURES)].loc[actual.index]
+    features = rows.drop_duplicates("world").set_index("world")[list(FEATURES)].loc[actual.index]
     theirs = standardise(known.to_numpy(float), known.to_numpy(float))
-    ours = standardise(asked.to_numpy(float), known.to_numpy(float))
+    ours = standardise(features.to_numpy(float), known.to_numpy(float))
     seen = by_world(training, training["delivery_rate"]).reindex(columns=actual.columns)
     nearest = [known.index[int(((theirs - row) ** 2).sum(axis=1).argmin())] for row in ours]
     scores = seen.loc[nearest].set_axis(actual.index).fillna(-1.0)

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 WATCH_FOLDER = "watch"
 _TRIGGER = "2 seconds"
-_LOOK = 0.5
+_POLL_INTERVAL = 0.5
+"Interval between checks of the query [s]."
 _SEGMENTS = "path string, modificationTime timestamp, length long, content binary"
 
 LIVE_METRICS = pa.schema(
@@ -114,7 +115,7 @@ class LiveWatcher:
             raise
 
     def _follow(self, query: StreamingQuery, stop: Event) -> None:
-        while query.isActive and not stop.wait(_LOOK):
+        while query.isActive and not stop.wait(_POLL_INTERVAL):
             pass
         if self._trouble is not None:
             raise self._trouble

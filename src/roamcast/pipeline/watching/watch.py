@@ -69,11 +69,11 @@ class Watcher:
             raise WatchError(
                 f"{folder}: Spark itself cannot write there; give it a folder of its own with --checkpoint"
             )
-        # A folder of our own, because it is removed when all is to be heard anew.
+        # A folder for this campaign alone, because it is removed when all commits are to be read again.
         named = f"roamcast-{digest_rows(str(self.place))}"
         self.checkpoint = StorageUrl(checkpoint) / named if checkpoint else self.place / "checkpoint"
         self.say, self.show, self.publish = say, show, publish
-        self._asked = self._read_asked()
+        self._definition = self._read_definition()
         self.plan = CampaignPlan.read(campaigns.read_table("plan"), campaigns.read_table("points"))
         self.survey = PlanStatus()
         self.measured: frozenset[str] = frozenset()
@@ -100,7 +100,7 @@ class Watcher:
                 )
                 try:
                     self._follow(query, once)
-                except Exception:  # Ctrl-C waits for nobody: the session ends, and the query with it
+                except Exception:  # after Ctrl-C, the session ends, and the query with it
                     query.stop()
                     raise
                 query.stop()
@@ -128,8 +128,8 @@ class Watcher:
 
     def refresh_status(self) -> PlanStatus:
         """Read the status of the campaign; raise `WatchError` if its definition has changed."""
-        if self._read_asked() != self._asked:
-            raise WatchError(f"{self.store.folder}: the campaign was asked for anew; watch it again")
+        if self._read_definition() != self._definition:
+            raise WatchError(f"{self.store.folder}: the campaign has changed; start the command again")
         self.survey = self.store.survey(run.id for run in self.plan.runs)
         return self.survey
 
@@ -140,12 +140,12 @@ class Watcher:
             known = set(self.store.read_metrics()[0]["run"].to_pylist())
             wanted = (known | set(brought)) & survey.done.keys()
             measuring = IncrementalMetrics(self.store, self.plan, self.campaign.measure)
-            trouble = measuring.work(spark, wanted, self.say)
-            if not trouble:
+            unreadable = measuring.work(spark, wanted, self.say)
+            if not unreadable:
                 return frozenset(wanted)
-        run, what = next(iter(trouble.items()))
+        run, what = next(iter(unreadable.items()))
         raise WatchError(
-            f"{len(trouble)} runs cannot be read, the first: {run}: {what}; "
+            f"{len(unreadable)} runs cannot be read, the first: {run}: {what}; "
             f"see: roamcast campaign verify {self.store.folder}"
         )
 
@@ -176,10 +176,10 @@ class Watcher:
     def _prepare(self) -> bool:
         """Remove tables and checkpoint of another plan; return whether those of this plan exist."""
         plan = self.store.table_file("plan")
-        asked = self.campaigns.table_file("plan").read()
-        kept = plan.exists() and plan.read() == asked and self.store.table_file("metrics").exists()
-        kept = kept and self.checkpoint.exists()
-        if not kept:
+        planned = self.campaigns.table_file("plan").read()
+        current = plan.exists() and plan.read() == planned and self.store.table_file("metrics").exists()
+        current = current and self.checkpoint.exists()
+        if not current:
             (self.place / "tables").remove()
             self.checkpoint.remove()
         (self.place / "tables").make_folder()
@@ -187,9 +187,9 @@ class Watcher:
             self.store.table_file(name).write(self.campaigns.table_file(name).read())
         for name, table in make_tables(self.campaign, self.plan.places).items():
             self.store.write_table(name, table)
-        return kept
+        return current
 
-    def _read_asked(self) -> tuple[object, bytes]:
+    def _read_definition(self) -> tuple[object, bytes]:
         campaign, _ = self.campaigns.read_campaign()
         return campaign, self.campaigns.table_file("plan").read()
 

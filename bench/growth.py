@@ -1,8 +1,8 @@
-"""Growth: what a run costs besides its simulation, from fifty runs to thousands, and planning many.
+"""Growth: overhead per run and memory of the driver for fifty to thousands of runs; planning of many runs.
 
-`python -m bench.growth 50 500` takes other numbers of runs; 20000 is for a machine that is idle. Processor
-time is told, since it holds on a busy machine too, and as a ratio to a plain loop over runs of the same
-campaign in this process, which writes the same facts and keeps no promise.
+`python -m bench.growth 50 500` takes other numbers of runs; 20000 needs an idle machine. Overhead is
+processor time, which is comparable on a busy machine, and its ratio to a plain loop over runs of the same
+campaign in this process, which writes the same facts without isolation, limits or commits.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ PLANNED = 100_000
 LOOPED = 50
 "Runs of the plain loop."
 
-ROLES = ("driver", "jvm", "daemon", "workers", "keepers")
-"By how far below this process it is: Spark starts a JVM, that a daemon of Python, that the workers."
+ROLES = ("driver", "jvm", "daemon", "workers", "supervisors")
+"The roles of processes by their depth below this one: JVM, Python daemon, workers, run supervisors."
 SHOPPING = Path(__file__).parents[1] / "scenarios" / "shopping.toml"
 TINY = {
     "duration": "1 s",
@@ -48,32 +48,32 @@ TINY = {
 
 
 def tiny(runs: int) -> Campaign:
-    """A campaign of so many runs of a second each."""
+    """Return a campaign of `runs` runs of a simulated second each."""
     points = max(1, runs // 1000)
     sweep = {
         "protocols": ["flooding"],
         "set": TINY,
         "grid": {"radio.range": [f"{200 + p} m" for p in range(points)]},
     }
-    asked = {
+    definition = {
         "title": "tiny",
         "scenario": SHOPPING,
         "seeds": runs // points,
         "protocols": {"flooding": {}},
         "sweeps": {"tiny": sweep},
     }
-    return Campaign.model_validate(asked)
+    return Campaign.model_validate(definition)
 
 
 class Meter:
-    """Processor seconds of this process and all below it, by role and stage; keepers reap `runs`."""
+    """Processor time of this process and its descendants, by role and stage [s]; supervisors reap `runs`."""
 
     def __init__(self) -> None:
         self.spent: dict[str, Counter[str]] = {}
 
     @contextmanager
     def time(self, stage: str) -> Iterator[None]:
-        """Count what is spent in the block to `stage`."""
+        """Add the processor time of the block to `stage`."""
         before = self._look()
         try:
             yield
@@ -84,7 +84,7 @@ class Meter:
             )
 
     def roles(self) -> Counter[str]:
-        """What each role spent in all."""
+        """Return the processor time of each role [s]."""
         return sum(self.spent.values(), Counter())
 
     def _look(self) -> Counter[str]:
@@ -103,14 +103,14 @@ class Meter:
             here = [each for parent in level for each in below.get(parent, [])]
             for _, (user, system, reaped_user, reaped_system) in here:
                 found[role] += (user + system) / os.sysconf("SC_CLK_TCK")
-                ended = "runs" if role == "keepers" else role
+                ended = "runs" if role == "supervisors" else role
                 found[ended] += (reaped_user + reaped_system) / os.sysconf("SC_CLK_TCK")
             level = [pid for pid, _ in here]
         return found
 
 
 class Metered(CampaignRunner):
-    """A conductor whose stages are metered; `commit` is what is committed when all runs have ended."""
+    """A runner of campaigns that meters its stages; `commit` is the last commit of the simulation."""
 
     meter: Meter
 
@@ -119,22 +119,22 @@ class Metered(CampaignRunner):
             return super()._commit(committer)
 
     def simulate(self, spark: Any, survey: Any) -> Any:
-        """As a conductor does; its commit is within it."""
+        """Simulate and commit, metered."""
         with self.meter.time("simulate"):
             return super().simulate(spark, survey)
 
     def evaluate(self, spark: Any, survey: Any) -> None:
-        """As a conductor does."""
+        """Measure, summarise and judge, metered."""
         with self.meter.time("evaluate"):
             super().evaluate(spark, survey)
 
 
 def loop(runs: int) -> float:
-    """Processor milliseconds a run of a plain loop that writes facts."""
+    """Return the processor time per run of a plain loop that writes facts [ms]."""
     planned = make_plan(tiny(max(runs, LOOPED + 1))).runs[: LOOPED + 1]
     with tempfile.TemporaryDirectory() as name:
         for number, run in enumerate(planned):
-            if number == 1:  # the first one finds nothing ready
+            if number == 1:  # the first one imports and compiles
                 began = time.process_time()
             simulate(
                 Scenario.model_validate_json(run.scenario), run.router, run.seed, folder=Path(name, run.id)
@@ -152,16 +152,16 @@ def grow(master: str, runs: int) -> dict[str, float]:
 def _grow(spark: Any, runs: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as name:
         store = CampaignFolder(name)
-        conductor = Metered(tiny(runs), store)
-        meter = conductor.meter = Meter()
+        runner = Metered(tiny(runs), store)
+        meter = runner.meter = Meter()
         began = time.perf_counter()
-        with conductor.prepare():
-            conductor.work(spark)
+        with runner.prepare():
+            runner.work(spark)
         took = time.perf_counter() - began
         memory = peak_memory() / 1e6  # of the driver, before runs are simulated in this process
         done = store.snapshot().runs()
         assert len(done) == runs
-        inside = sum(told.cpu or 0.0 for told in done.values())
+        inside = sum(run.cpu or 0.0 for run in done.values())
         again = CampaignRunner(tiny(runs), store)
         began_again = time.process_time()
         with again.prepare():
@@ -172,13 +172,13 @@ def _grow(spark: Any, runs: int) -> dict[str, float]:
     stages = {stage: sum(spent.values()) for stage, spent in meter.spent.items()}
     stages["simulate"] -= stages["commit"]
     roles = meter.roles() - meter.spent["commit"]  # which is within `simulate`
-    found = {"inside runs": inside, "starting, ending them": roles["runs"] + roles["keepers"] - inside}
+    found = {"inside runs": inside, "starting, ending them": roles["runs"] + roles["supervisors"] - inside}
     found |= {"workers": roles["workers"] + roles["daemon"], "jvm": roles["jvm"], "driver": roles["driver"]}
     found |= stages | {"wall": took}
-    told = {part: spent / runs * 1e3 for part, spent in found.items()}
-    total = told["simulate"] + told["commit"] + told["evaluate"]
-    told |= {"loop": plain, "all": total, "overhead": total - plain, "ratio": total / plain}
-    return told | {"files": files, "memory": memory, "again": again_took}
+    costs = {part: spent / runs * 1e3 for part, spent in found.items()}
+    total = costs["simulate"] + costs["commit"] + costs["evaluate"]
+    costs |= {"loop": plain, "all": total, "overhead": total - plain, "ratio": total / plain}
+    return costs | {"files": files, "memory": memory, "again": again_took}
 
 
 COLUMNS = (
@@ -205,7 +205,7 @@ def main() -> None:
     """Print a line for each number of runs."""
     sizes = [int(word) for word in sys.argv[1:] if word.isdigit()] or list(SIZES)
     cores = len(os.sched_getaffinity(0))
-    print("CPU ms a run: all of it, by whose it is, by stage; then wall ms a run, the driver, nothing to do")
+    print("CPU ms per run: total, by process, by stage; then wall ms per run, the driver, a second command")
     print("  runs" + "".join(f"{title:>11s}" for _, title, _ in COLUMNS))
     for runs in sizes:
         with ProcessPoolExecutor(1, get_context("spawn")) as alone:  # memory is of one campaign

@@ -1,7 +1,7 @@
 """The lake at size: metrics of many runs on Spark, beside DuckDB and Polars on the same files.
 
 `python -m bench.lake 200` takes a lake of 200 million transmissions: facts of a few simulated runs, each
-committed many times under other run ids. Processor seconds are told, since they hold on a busy machine too.
+committed many times under other run ids. Costs are processor times, which are comparable on a busy machine.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WARMUP, NODES, RANGE, HEADER = 200.0, 51, 250.0, 20
 
 
 def build(folder: Path, millions: float) -> tuple[CampaignFolder, list[str]]:
-    """A lake of so many million transmissions; the ids of its runs."""
+    """Return a lake of `millions` million transmissions, and the ids of its runs."""
     from roamcast.scenario.read import load
     from roamcast.scenario.shipped import locate
     from roamcast.sim.run import simulate
@@ -88,7 +88,7 @@ def _add(store: CampaignFolder, facts: list[Facts], runs: list[tuple[str, int]])
 
 
 class Family:
-    """Processor seconds and memory of this process and all that it starts."""
+    """Processor time [s] and peak memory [GB] of this process and its descendants."""
 
     def __init__(self) -> None:
         self.peak = 0.0
@@ -106,7 +106,7 @@ class Family:
         self.spent, self.took = self.cpu() - self.began, time.perf_counter() - self.since
 
     def cpu(self) -> float:
-        """Of the living and of those that ended."""
+        """Return the processor time of running and ended processes [s]."""
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         tick = os.sysconf("SC_CLK_TCK")
         return (
@@ -123,10 +123,10 @@ class Family:
             held = 0
             for pid, _ in self._stats():
                 try:
-                    told = Path(f"/proc/{pid}/smaps_rollup").read_text()
+                    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
                 except OSError:
                     continue
-                held += next(int(line.split()[1]) for line in told.splitlines() if line.startswith("Pss:"))
+                held += next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
             self.peak = max(self.peak, held / 1e6)
 
     def _stats(self) -> list[tuple[int, list[str]]]:
@@ -146,7 +146,7 @@ class Family:
 
 
 def by_duckdb(store: CampaignFolder) -> dict[str, dict[str, Any]]:
-    """The metrics that SQL says well, by run."""
+    """Return the metrics that are short in SQL, by run."""
     duckdb = _need("duckdb")
     files = {name: [str(f) for f in (store.facts / name).local.glob("*.parquet")] for name in TABLES}
     duckdb.sql(f"set threads = {len(os.sched_getaffinity(0))}")
@@ -179,7 +179,7 @@ def by_duckdb(store: CampaignFolder) -> dict[str, dict[str, Any]]:
 
 
 def by_polars(store: CampaignFolder) -> dict[str, dict[str, Any]]:
-    """The same of what was sent and lost."""
+    """Return the metrics of transmissions and drops, by run."""
     pl = _need("polars")
     where = {name: f"{store.facts / name}/*.parquet" for name in ("transmissions", "drops")}
     sent = (
@@ -211,7 +211,7 @@ def by_polars(store: CampaignFolder) -> dict[str, dict[str, Any]]:
 def by_spark(
     store: CampaignFolder, ids: list[str], names: list[str]
 ) -> Callable[[], dict[str, dict[str, Any]]]:
-    """The metrics `names`, as a campaign measures them."""
+    """Return a function that computes the metrics `names` as a campaign does."""
     settings = dict.fromkeys(ids, RunSettings(NODES, WARMUP, RANGE, HEADER))
 
     def work() -> dict[str, dict[str, Any]]:
@@ -229,13 +229,13 @@ SPARK: Any = None
 def apart(
     work: Callable[[CampaignFolder], dict[str, dict[str, Any]]], store: CampaignFolder
 ) -> dict[str, dict[str, Any]]:
-    """What `work` finds, in a process of its own: whatever memory it keeps is not counted to the next."""
+    """Return the result of `work`, done in a process of its own, whose memory ends with it."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
         return pool.submit(work, store).result()
 
 
 def _need(name: str) -> Any:
-    """A library of this bench alone."""
+    """Import a library that only this benchmark uses; install it if necessary."""
     try:
         return importlib.import_module(name)
     except ImportError:

@@ -1,9 +1,8 @@
-"""Matching on Spark beside the single-machine index: how many filters an event is held against, each second.
+"""Matching on Spark and with the single-process index: pairs of filter and event per second.
 
-`python -m bench.matching [FILTERS EVENTS]`; the size that counts is 1000000 100000. Both do the same work,
-filters read from bytes and events from JSON, and must come to the same counts; ways by which something large
-would go to every task are left out. Rates are by processor time, of the JVM and all workers, so they hold on
-a busy machine; the clock's seconds stand beside them.
+`python -m bench.matching [FILTERS EVENTS]`; the reference size is 1000000 100000. Both decode
+filters from bytes and events from JSON, and must find the same counts; ways that would broadcast a large side
+are left out. Rates are per processor time, of the JVM and all workers; elapsed times stand beside them.
 """
 
 import sys
@@ -25,7 +24,7 @@ from roamcast.content.match import MatchIndex
 
 
 def write(folder: Path, filters: int, events: int) -> tuple[Path, Path]:
-    """Two Parquet files of a drawn load."""
+    """Write filters and events drawn from a seed; return the two Parquet files."""
     r = Random(f"matching/{filters}")
     targets = folder / "filters.parquet", folder / "events.parquet"
     for target, count, name, draw, kind in (
@@ -43,7 +42,7 @@ def write(folder: Path, filters: int, events: int) -> tuple[Path, Path]:
 
 
 def alone(filters: Path, events: Path) -> tuple[int, float, float]:
-    """One process: matches, seconds to build the index, seconds to match."""
+    """Return the number of matches of one process, and the times to build the index and to match [s]."""
     types = {SYNTHETIC.name: SYNTHETIC}
     start = process_time()
     index: MatchIndex[int] = MatchIndex()
@@ -64,7 +63,7 @@ def main(filters: int = 50_000, events: int = 2_000) -> None:
     from roamcast.pipeline.spark.session import open_session
 
     table = Table(title=f"{filters:,} filters x {events:,} events")
-    for column in ("how", "matches", "CPU s", "clock's s", "pairs/s and core", "to one process"):
+    for column in ("how", "matches", "CPU s", "elapsed s", "pairs/s and core", "to one process"):
         table.add_column(column, justify="right")
     with tempfile.TemporaryDirectory() as folder:
         paths = write(Path(folder), filters, events)

@@ -1,10 +1,10 @@
-"""The peak memory of a process, without that of the process that started it."""
+"""Peak memory of a process, without that of its parent."""
 
 from pathlib import Path
 
 
 def peak_memory() -> int:
-    """Return the most memory that this program has held [bytes].
+    """Return the peak resident memory of this program [B].
 
     `ru_maxrss` is inherited from the parent's memory at the fork, also by a program started with `exec`.
     """

@@ -1,4 +1,4 @@
-"""The pipeline: Spark against plain multiprocessing on the same runs, and the measuring of many facts."""
+"""The pipeline: Spark beside plain multiprocessing on the same runs, and measurement of many facts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RUNS, ROUNDS, ROWS = 60, 3, 20_000_000
 
 
 def uneven_runs() -> list[PlannedRun]:
-    """Sixty real runs, the longest some eight times the shortest."""
+    """Return sixty runs, the longest about eight times as long as the shortest."""
     asked = Campaign.model_validate(
         {
             "title": "uneven",
@@ -66,7 +66,7 @@ def uneven_runs() -> list[PlannedRun]:
 def in_a_pool(
     work: Callable[[RunTask], object], runs: list[PlannedRun], folder: Path, processes: int
 ) -> float:
-    """The seconds that a plain pool of processes takes to do `work` for each run, the longest first."""
+    """Return the time that a process pool takes to do `work` for each run, the longest first [s]."""
     folder.mkdir(exist_ok=True)
     costs = estimate(runs, [])
     tasks = [RunTask(run, str(folder), 600, 4e9) for run in sorted(runs, key=lambda run: -costs[run.id])]
@@ -78,12 +78,12 @@ def in_a_pool(
 
 
 def write_only(task: RunTask) -> None:
-    """A run as a plain script does it: no child, no limits, no digests, no manifest."""
+    """Do a run without child process, limits, digests and manifest."""
     find_runner(SIMULATOR)(task.run, Path(task.staged) / task.run.id)
 
 
 def on_spark(spark: SparkSession, runs: list[PlannedRun], folder: Path) -> tuple[float, float]:
-    """The seconds that the campaign's job takes, and the seconds that its tasks spent in runs."""
+    """Return the time that the simulation takes, and the total time of its runs [s]."""
     store = CampaignFolder(folder)
     store.create()
     began = time.perf_counter()
@@ -93,8 +93,8 @@ def on_spark(spark: SparkSession, runs: list[PlannedRun], folder: Path) -> tuple
     return took, sum(outcomes["wall"].to_pylist())
 
 
-def invent_rows(store: CampaignFolder, runs: int, rows: int) -> list[str]:
-    """Facts like those of a dense network: for each delivery some transmissions and many drops."""
+def generate_rows(store: CampaignFolder, runs: int, rows: int) -> list[str]:
+    """Commit generated facts of a dense network: some transmissions and many drops per delivery."""
     store.create()
     each = rows // runs
     shares = {"publications": 0.005, "expectations": 0.04, "deliveries": 0.035}
@@ -110,7 +110,7 @@ def invent_rows(store: CampaignFolder, runs: int, rows: int) -> list[str]:
         place.mkdir(exist_ok=True)
         for name, schema in TABLES.items():
             columns = [_column(field, counts, name, random) for field in schema]
-            if name == "legs":  # everyone walks one leg
+            if name == "legs":  # one leg per node
                 walk = (np.arange(counts[name]), np.zeros(counts[name]), np.full(counts[name], 800.0))
                 columns[:3] = [pa.array(v, f.type) for v, f in zip(walk, schema, strict=False)]
             table = pa.Table.from_arrays(columns, schema=schema)
@@ -158,21 +158,21 @@ def _column(field: pa.Field, counts: dict[str, int], table: str, random: np.rand
 def measure_in_a_pool(
     store: CampaignFolder, settings: dict[str, RunSettings], processes: int
 ) -> tuple[float, int]:
-    """The seconds that a plain pool takes to measure the same with the same code, and how many runs."""
-    portions = split_tasks(store.snapshot(), settings, 4 * processes)
+    """Return the time that a process pool takes to measure the same runs [s], and their number."""
+    tasks = split_tasks(store.snapshot(), settings, 4 * processes)
     with multiprocessing.get_context("fork").Pool(processes) as pool:
         pool.map(find_runner, [SIMULATOR] * processes, 1)
         began = time.perf_counter()
-        rows = pool.starmap(_measure_here, [(str(store.facts), portion) for portion in portions], 1)
+        rows = pool.starmap(_measure_here, [(str(store.facts), task) for task in tasks], 1)
         return time.perf_counter() - began, sum(rows)
 
 
-def _measure_here(facts: str, portion: MeasureTask) -> int:
-    return len(list(measure_task(StorageUrl(facts), portion, MetricConstants(), tuple(METRICS))))
+def _measure_here(facts: str, task: MeasureTask) -> int:
+    return len(list(measure_task(StorageUrl(facts), task, MetricConstants(), tuple(METRICS))))
 
 
-def first_word() -> float:
-    """The seconds from `roamcast compare` to its first line, before Spark is up."""
+def time_first_line() -> float:
+    """Return the time from `roamcast compare` to its first line, before Spark has started [s]."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = ["compare", str(SHOPPING), "--protocols", "flooding", "--out", folder]
         command = [sys.executable, "-c", "from roamcast.cli import main; main()", *arguments]
@@ -185,8 +185,8 @@ def first_word() -> float:
     return waited
 
 
-def last_word() -> float:
-    """The seconds from Ctrl-C in the middle of a comparison to the end of its process."""
+def time_interrupt() -> float:
+    """Return the time from Ctrl-C during a comparison to the end of its process [s]."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = ["compare", str(SHOPPING), "--protocols", "flooding", "--out", folder]
         command = [sys.executable, "-c", "from roamcast.cli import main; main()", *arguments]
@@ -207,21 +207,21 @@ def main() -> None:
     rows = ROWS if len(sys.argv) < 2 or not sys.argv[1].isdigit() else int(sys.argv[1])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        waited, ended = first_word(), last_word()
+        waited, ended = time_first_line(), time_interrupt()
         runs = uneven_runs()
         began = time.perf_counter()
         with open_session(f"local[{cores}]") as spark:
             warm_up(spark)
             start = time.perf_counter() - began
             bare, kept, ours, busy = [], [], [], 0.0
-            for round_ in range(ROUNDS):  # in turns and the best of each: the machine may not be ours alone
+            for round_ in range(ROUNDS):  # in turns, and the best of each: other processes may interfere
                 bare.append(in_a_pool(write_only, runs, folder / "bare", cores))
                 took, inside = on_spark(spark, runs, folder / f"spark-{round_}")
                 ours.append(took)
                 busy = max(busy, inside / cores / took)
                 kept.append(in_a_pool(execute, runs, folder / "kept", cores))
             store = CampaignFolder(folder / "lake")
-            settings = dict.fromkeys(invent_rows(store, 40, rows), RunSettings(200, 200.0, 250.0, 20))
+            settings = dict.fromkeys(generate_rows(store, 40, rows), RunSettings(200, 200.0, 250.0, 20))
             times, pooled = [], []
             for _ in range(ROUNDS):
                 began = time.perf_counter()

@@ -1,7 +1,7 @@
-"""Small questions with and without a warm session: `roamcast sql`, and `roamcast compare` of four tiny runs.
+"""Small commands with and without a warm session: `roamcast sql`, and `roamcast compare` of four tiny runs.
 
-`python -m bench.warm [CAMPAIGN_FOLDER]`: queries are over the folder, or over the four tiny runs. The better
-of three each, cold and warm in turns. A ratio below 1 says what part of the cold time the warm session needs.
+`python -m bench.warm [CAMPAIGN_FOLDER]`: queries are over the folder, or over the four tiny runs. The best
+of three each, cold and warm in turns, and their ratio.
 """
 
 import os

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -167,8 +168,19 @@ class CampaignFolder(ResultsFolder):
                 order = pc.sort_indices(rows, keys)
                 for start in range(0, max(len(rows), 1), _ROWS):
                     writer.write_table(rows.take(order[start : start + _ROWS]))
-        pa.default_memory_pool().release_unused()  # a driver lives long, and Arrow keeps what it has freed
+        return_memory()
 
     def frame(self, spark: SparkSession, name: str) -> DataFrame:
         """Return a table of the pipeline as a Spark DataFrame."""
         return Lake(self.folder, self.tables).frame(spark, name)
+
+
+_TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)
+"The function of glibc; other C libraries have none."
+
+
+def return_memory() -> None:
+    """Return the memory that Arrow and the C library hold although it was freed: a driver runs for hours."""
+    pa.default_memory_pool().release_unused()
+    if _TRIM is not None:
+        _TRIM(0)

@@ -20,7 +20,7 @@ from roamcast.lake.batch import new_name, table_file
 from roamcast.lake.cells import UNKNOWN, RunCell
 from roamcast.lake.snapshot import Batch, Commit, CommittedRun, Snapshot, TableFile
 from roamcast.lake.storage import StorageUrl
-from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.campaign_folder import CampaignFolder, return_memory
 from roamcast.pipeline.committing.batch_tasks import (
     BatchTask,
     split_batches,
@@ -102,6 +102,7 @@ class Committer:
             ]
             if self._append(Commit(add=add)):
                 self._forget(waiting)
+                return_memory()
                 return damaged
             self._discard(tasks)
 

@@ -44,7 +44,7 @@ def run(request, tmp_path_factory):
 
 def test_an_event_explained_alone_has_the_causes_and_stories_of_the_whole_run(run, monkeypatch):
     whole = explain_losses(Facts.read(run), 0)
-    assert whole.events and not whole.untold
+    assert whole.events and not whole.unavailable
     monkeypatch.setattr(module, "MOST_SERVED", 0)
     recording = Recording(Facts.open(run), source=FactsFolder(run))
     assert recording.losses.later
@@ -60,7 +60,7 @@ def test_an_event_explained_alone_has_the_causes_and_stories_of_the_whole_run(ru
         passage = recording.find_passage(ids.index(publication))
         found = {each["node"]: (each["cause"], each["proven"], each["story"]) for each in passage["losses"]}
         assert found == {each.node: (each.cause, each.proven, each.story) for each in expected[publication]}
-        assert passage["untold"] == ""
+        assert passage["unavailable"] == ""
 
 
 def test_the_selected_rows_tell_when_the_last_copy_ended(run):

@@ -79,7 +79,7 @@ def test_losses_are_those_of_why_with_the_same_causes(facts, run):
         number = losses["causes"].index(Cause[cause.cause.upper()].value)
         assert (read(losses["cause"])[late] == number).sum() == cause.times
     assert len(losses["stories"]) == len(late) and all(losses["stories"])
-    assert losses["untold"] == ""
+    assert losses["unavailable"] == ""
 
 
 def test_charts_add_up_to_the_facts(facts, run):
@@ -132,7 +132,7 @@ def test_facts_without_a_range_say_why_no_loss_is_explained(facts):
 
     bare = Facts(msgspec.structs.replace(facts.run, range=None, resolved={}), facts.tables)
     header, _ = unpacked(bare)
-    assert "radio range" in header["losses"]["untold"] and not header["losses"]["stories"]
+    assert "radio range" in header["losses"]["unavailable"] and not header["losses"]["stories"]
     assert header["ground"]["zones"] is None and header["ground"]["groups"][0]["count"] == facts.run.nodes
 
 

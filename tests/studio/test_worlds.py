@@ -159,7 +159,7 @@ def test_a_dropped_trace_becomes_a_scenario(client, folder):
         for n in range(4)
     )
     told = client.post("/api/import", params={"name": "walk.tcl"}, content=trace.encode()).json()
-    assert told["told"]["nodes"] == 4 and told["id"] == "local/walk/scenario.toml"
+    assert told["imported"]["nodes"] == 4 and told["id"] == "local/walk/scenario.toml"
     assert not client.get("/api/world", params={"id": told["id"]}).json()["check"]["problems"]
     again = client.post("/api/import", params={"name": "walk.tcl"}, content=trace.encode())
     assert again.status_code == 422 and "exists already" in again.json()["error"]

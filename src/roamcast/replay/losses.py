@@ -33,7 +33,7 @@ class Losses(NamedTuple):
     events: list[Loss]
     requests: dict[int, tuple[str, list[str]]]
     "Of each request that was not satisfied the cause and the sentences that lead to it."
-    untold: str = ""
+    unavailable: str = ""
     "Why there are none, if these facts do not allow explanations."
     later: bool = False
     "Whether the run is so large that losses are explained when their event is chosen."

@@ -57,8 +57,8 @@ class Packer:
 
     def finish(self, header: dict[str, Any]) -> bytes:
         """Return the block: the same header and columns give the same bytes."""
-        told = msgspec.json.encode(header)
-        return gzip.compress(len(told).to_bytes(4, "little") + told + bytes(self._bytes), 9, mtime=0)
+        answer = msgspec.json.encode(header)
+        return gzip.compress(len(answer).to_bytes(4, "little") + answer + bytes(self._bytes), 9, mtime=0)
 
     def _add(self, values: Column, kind: str) -> dict[str, Any]:
         wide = np.ascontiguousarray(
@@ -77,12 +77,12 @@ def unpack(block: bytes) -> tuple[dict[str, Any], bytes]:
     return msgspec.json.decode(plain[4 : 4 + length]), plain[4 + length :]
 
 
-def read_column(told: dict[str, Any], columns: bytes) -> Column:
+def read_column(data: dict[str, Any], columns: bytes) -> Column:
     """Return a column of a block; times in seconds."""
-    kind = np.dtype(_TYPES[told["type"]])
-    size = told["rows"] * kind.itemsize
-    planes = np.frombuffer(columns, np.uint8, size, told["at"]).reshape(kind.itemsize, told["rows"])
+    kind = np.dtype(_TYPES[data["type"]])
+    size = data["rows"] * kind.itemsize
+    planes = np.frombuffer(columns, np.uint8, size, data["at"]).reshape(kind.itemsize, data["rows"])
     values = np.ascontiguousarray(planes.T).reshape(-1).view(kind.newbyteorder("<"))
-    if told.get("coding") == "gaps":
+    if data.get("coding") == "gaps":
         return np.asarray(np.cumsum(values.astype(np.float64)) / _MICROSECONDS)
     return values

@@ -177,12 +177,12 @@ class Recording:
                 ]
             )
         wants, got = self._pairs.nodes_wanting(event), self._pairs.nodes_reached(event)
-        untold, losses = "", self._losses_by_event.get(wanted, [])
+        unavailable, losses = "", self._losses_by_event.get(wanted, [])
         if self.losses.later:
             try:
                 losses = self._on_demand.explain(row, [node for node in wants if node not in got])
             except FactsError as error:
-                untold = str(error)
+                unavailable = str(error)
         return {
             "copies": found[0],
             "drops": found[1],
@@ -192,7 +192,7 @@ class Recording:
                 {"node": loss.node, "cause": loss.cause, "proven": loss.proven, "story": loss.story}
                 for loss in losses
             ],
-            "untold": untold,
+            "unavailable": unavailable,
         }
 
     def _rows_of(self, table: pa.Table) -> Numbers:
@@ -234,7 +234,7 @@ class Recording:
             "proven": packer.numbers(np.array([loss.proven for loss in losses.events], np.int64)),
             "causes": list(causes),
             "stories": [loss.story for loss in losses.events] if whole else [],
-            "untold": losses.untold,
+            "unavailable": losses.unavailable,
             "later": losses.later,
         }
 
@@ -251,7 +251,7 @@ class Recording:
 
     def _pack_requests(self, packer: Packer, losses: Losses) -> dict[str, Any]:
         table = in_order(self.facts["requests"], "time", "request")
-        told = [losses.requests.get(request, ("", [])) for request in table["request"].to_pylist()]
+        parts = [losses.requests.get(request, ("", [])) for request in table["request"].to_pylist()]
         return {
             "time": packer.times(column(table, "time")),
             "node": packer.numbers(column(table, "node")),
@@ -260,8 +260,8 @@ class Recording:
             "event": packer.numbers(self._rows_of(table) + 1),
             "wanted": table["wanted"].to_pylist(),
             "outcome": table["outcome"].to_pylist(),
-            "causes": [cause for cause, _ in told],
-            "stories": [story for _, story in told],
+            "causes": [cause for cause, _ in parts],
+            "stories": [story for _, story in parts],
         }
 
     def _pack_states(self, packer: Packer) -> dict[str, Any]:

@@ -65,31 +65,31 @@ def _no_answer(
     if not rates:
         measured = any(key[:2] == place for key in result.values)
         why = "nobody wanted anything that was published" if measured else "no run is measured"
-        told = f"There is nothing to compare: {why}."
+        text = f"There is nothing to compare: {why}."
     elif len(protocols) == 1:
-        told = _alone(result, place, protocols[0], rates)
+        text = _alone(result, place, protocols[0], rates)
     elif not any(row["mean"] > 0 for row in rates.values()):
-        told = "Nobody serves this scenario: nothing arrived that was wanted."
+        text = "No protocol serves this scenario: no expected delivery was made."
     elif len(rates) < 2 or min(row["count"] for row in rates.values()) < FEW:
         undecided = True
-        told = _too_few(rates, min(row["count"] for row in rates.values()))
+        text = _too_few(rates, min(row["count"] for row in rates.values()))
     else:
         return None
-    return Answer(None, undecided=undecided, sentences=[told])
+    return Answer(None, undecided=undecided, sentences=[text])
 
 
 def _one_best(
     result: CampaignResult, place: Place, protocols: list[str], best: str, rates: dict[str, Row]
 ) -> Answer:
     goal = GOALS[result.campaign.goal]
-    told = _headline(result, place, protocols, best, goal)
-    told += describe_outliers(result, place, best)
+    sentences = _headline(result, place, protocols, best, goal)
+    sentences += describe_outliers(result, place, best)
     if goal.metric == _RATE:
-        told += describe_gap(result, place, best, rates)
-        told += compare_others(result, place, protocols, best)
+        sentences += describe_gap(result, place, best, rates)
+        sentences += compare_others(result, place, protocols, best)
     else:
-        told += _weigh_delivery(result, place, best, rates)
-    return Answer(best, sentences=told)
+        sentences += _weigh_delivery(result, place, best, rates)
+    return Answer(best, sentences=sentences)
 
 
 def _weigh_delivery(result: CampaignResult, place: Place, best: str, rates: dict[str, Row]) -> list[str]:

@@ -49,12 +49,12 @@ def _points(result: CampaignResult) -> list[dict[str, Any]]:
     for name, asked in result.campaign.sweeps.items():
         for settings in asked.expand():
             place = (name, point_text(settings))
-            told = answer(result, place, asked.protocols)
+            record = answer(result, place, asked.protocols)
             found.append(
                 {
                     "sweep": name,
                     "settings": asked.set | settings,
-                    "answer": asdict(told),
+                    "answer": asdict(record),
                     "protocols": values.get(place, {}),
                 }
             )
@@ -73,5 +73,5 @@ def _reread(each: ClaimReadings) -> dict[str, Any]:
         {"reading": row, "verdict": judged.verdict, "numbers": numbers}
         for row, judged, numbers in zip(each.combinations, each.judged, each.numbers, strict=True)
     ]
-    told = {"held": each.answer, "decided_by": each.decided_by, "deciding": each.deciding}
-    return {"name": each.name, "says": each.claim.says, **told, "under": under}
+    record = {"held": each.answer, "decided_by": each.decided_by, "deciding": each.deciding}
+    return {"name": each.name, "says": each.claim.says, **record, "under": under}

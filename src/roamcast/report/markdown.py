@@ -51,8 +51,8 @@ def make_markdown(result: CampaignResult, figures: str) -> str:
     ]
     lines += _protocols(result)
     if campaign.claims:
-        told = sum_up(result.claims) if result.claims else warn(result)
-        lines += ["## Claims", "", told, ""]
+        text = sum_up(result.claims) if result.claims else warn(result)
+        lines += ["## Claims", "", text, ""]
         lines += _claims(result, claims_of(result, None))
     for name, figure in campaign.figures.items():
         lines += [f"## {figure.title}", "", f"![{figure.title}]({figures}/{name}.svg)", ""]

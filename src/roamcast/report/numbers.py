@@ -29,8 +29,8 @@ def format_interval(value: float, lower: float, upper: float, factor: float = 1.
     """Return a number with its 95 % interval, to two digits of the shorter side: `97.7 [95.1, 98.9] %`."""
     number, low, high = (each * factor for each in (value, lower, upper))
     places = _places(number, low, high)
-    told = [f"{round(each, places):.{max(places, 0)}f}" for each in (number, low, high)]
-    return f"{told[0]} [{told[1]}, {told[2]}]{f' {unit}' if unit else ''}"
+    parts = [f"{round(each, places):.{max(places, 0)}f}" for each in (number, low, high)]
+    return f"{parts[0]} [{parts[1]}, {parts[2]}]{f' {unit}' if unit else ''}"
 
 
 def format_estimate(row: Row, value: str = "mean", factor: float = 1.0, unit: str = "") -> str:
@@ -43,8 +43,8 @@ def format_estimate(row: Row, value: str = "mean", factor: float = 1.0, unit: st
     if around is None:
         few = " (no finite interval)" if row["count"] >= FEW else ""
         return f"{short(number * factor)}{after}{few}"
-    told = format_interval(number, *around, factor, unit)
-    return told.replace("[", "(").replace(", ", " to ").replace("]", ")") if row["count"] < FEW else told
+    text = format_interval(number, *around, factor, unit)
+    return text.replace("[", "(").replace(", ", " to ").replace("]", ")") if row["count"] < FEW else text
 
 
 def _around(row: Row) -> tuple[float, float] | None:

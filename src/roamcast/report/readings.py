@@ -55,8 +55,8 @@ class ClaimReadings:
             return "no one choice, nor a pair that can be told from other pairs"
         if not self.deciding:
             return "nothing: all readings that are decided agree"
-        told = " and ".join(self.deciding)
-        return f"{told}, where decided" if UNDECIDED in verdicts else told
+        text = " and ".join(self.deciding)
+        return f"{text}, where decided" if UNDECIDED in verdicts else text
 
     def _where_held(self) -> list[str]:
         """Return the alternatives of the deciding choices under which the claim holds."""
@@ -77,12 +77,12 @@ class ClaimReadings:
     @property
     def numbers(self) -> list[str]:
         """Return the value under each combination; the range if there are several checks."""
-        told = []
+        parts = []
         for judged in self.judged:
             values = [check["ours"] for check in judged.checks if check["ours"] is not None]
             ends = [short(value) for value in (min(values), max(values))] if values else ["-", "-"]
-            told.append(ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}")
-        return told
+            parts.append(ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}")
+        return parts
 
 
 def judge_readings(result: CampaignResult) -> list[ClaimReadings]:

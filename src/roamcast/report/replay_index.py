@@ -52,7 +52,7 @@ def read_replays(result: CampaignResult) -> list[RunReplay]:
         return []
     try:
         found = msgspec.json.decode(file.read(), type=list[RunReplay])
-    except (OSError, ValueError):  # a damaged index: the report is told without replays
+    except (OSError, ValueError):  # a damaged index: the report is made without replays
         return []
     known = {row["run"] for row in result.tables["points"]}
     return [

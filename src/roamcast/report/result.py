@@ -109,7 +109,7 @@ class CampaignResult:
         store.check_layout()
         self.campaign, self.notes = store.read_campaign()
         self.stale = store.stale()
-        "Tables that were made from something else than what was asked; what they say is not told."
+        "Tables made from other inputs than those of the campaign; their content is not shown."
         self.tables: dict[str, list[Row]] = {
             name: [] if name in self.stale else store.read_table(name).to_pylist() for name in _TOLD
         }

@@ -64,9 +64,9 @@ class CampaignStatus:
             found = known.staged.get(run) or known.failed.get(run) or {}
             if run in known.done:
                 found = msgspec.structs.asdict(known.done[run]) | {"status": "done"}
-            told = {"status": found.get("status", "missing"), "error": found.get("error", "")}
+            record = {"status": found.get("status", "missing"), "error": found.get("error", "")}
             of_plan = {key: row[key] for key in _OF_PLAN}
             file = self.store.staging.run_folder(row["run"]) / TRACEBACK
-            told["traceback"] = str(file) if told["status"] == "failed" and file.exists() else ""
-            rows.append(of_plan | told | {key: found.get(key) for key in _OF_MANIFEST})
+            record["traceback"] = str(file) if record["status"] == "failed" and file.exists() else ""
+            rows.append(of_plan | record | {key: found.get(key) for key in _OF_MANIFEST})
         return rows

@@ -107,13 +107,13 @@ class QuestionJob:
         assert self._process is not None and self._process.stderr is not None
         async for raw in self._process.stderr:
             line = raw.decode(errors="replace").rstrip()
-            told = _parse(line)
-            if "command" in told:
-                words = shlex.split(told["command"])
+            answer = _parse(line)
+            if "command" in answer:
+                words = shlex.split(answer["command"])
                 folder = words[words.index("--out") + 1] if "--out" in words else None
-                await self.change(command=told["command"], result=folder)
-            elif "progress" in told:
-                await self.change(progress=told["progress"])
+                await self.change(command=answer["command"], result=folder)
+            elif "progress" in answer:
+                await self.change(progress=answer["progress"])
             elif line:
                 await self.change(lines=[*self.state["lines"], line[:500]][-_MOST_LINES:])
 
@@ -154,10 +154,10 @@ def _parse(line: str) -> dict[str, Any]:
     if not line.startswith("{"):
         return {}
     try:
-        told = json.loads(line)
+        answer = json.loads(line)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return answer if isinstance(answer, dict) else {}
 
 
 class JobList:

@@ -94,19 +94,19 @@ async def _read(name: str, file: Path) -> dict[str, Any]:
     from roamcast.live.config import read_config
     from roamcast.live.control import ask
 
-    told: dict[str, Any] = {"file": name, "state": None, "problem": ""}
+    record: dict[str, Any] = {"file": name, "state": None, "problem": ""}
     try:
         config = read_config(file)
-        told |= {"protocol": config.protocol, "name": config.name, "records": config.facts is not None}
+        record |= {"protocol": config.protocol, "name": config.name, "records": config.facts is not None}
         assert config.control is not None  # the file has the key
         async with asyncio.timeout(LIMIT):
             async for answer in ask(config.control, {"do": "top"}):
-                told["state"] = answer
+                record["state"] = answer
     except TimeoutError:
-        told["problem"] = f"no answer within {LIMIT:g} s"
+        record["problem"] = f"no answer within {LIMIT:g} s"
     except (UserError, ValueError, OSError) as error:
-        told["problem"] = str(error).splitlines()[0][:300]
-    return told
+        record["problem"] = str(error).splitlines()[0][:300]
+    return record
 
 
 ROUTES = [

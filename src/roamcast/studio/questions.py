@@ -90,20 +90,20 @@ def find_options() -> dict[str, dict[str, Any]]:
     return found
 
 
-def read_question(told: Any, seeds: int, result: str, workspace: Workspace) -> Question | None:
+def read_question(data: Any, seeds: int, result: str, workspace: Workspace) -> Question | None:
     """Return the question of a result as its campaign.json records it; None if it is no comparison of ours.
 
     The file may come from elsewhere: nothing of it is run but a question that passes the same checks as one
     from the page.
     """
     try:
-        if not isinstance(told, Mapping) or not isinstance(told["compare"], str):
+        if not isinstance(data, Mapping) or not isinstance(data["compare"], str):
             return None
-        settings = [f"{key}={to_toml(value)}" for key, value in dict(told.get("set") or {}).items()]
-        options = {name: str(told[name]) for name in _OPTIONAL if told.get(name) and name in find_options()}
+        settings = [f"{key}={to_toml(value)}" for key, value in dict(data.get("set") or {}).items()]
+        options = {name: str(data[name]) for name in _OPTIONAL if data.get(name) and name in find_options()}
         question = Question(
-            world=_find_world(told["compare"], workspace),
-            protocols=[str(name) for name in told["protocols"]],
+            world=_find_world(data["compare"], workspace),
+            protocols=[str(name) for name in data["protocols"]],
             seeds=seeds,
             set=settings,
             options=options,

@@ -88,13 +88,13 @@ async def read_result(request: Request) -> Response:
     """Return the answer of a result, with the key of its files."""
     studio = state_of(request)
     id, _ = _find(studio, request)
-    told: dict[str, Any] = await studio.reading.ask("answer", folder=id)
-    question = read_question(told["question"], len(told["seeds"]), id, studio.workspace)
-    told["question"] = None if question is None else question.model_dump()
-    told["files"] = f"/files/{studio.keys.sign(id)}/{id}"
+    answer: dict[str, Any] = await studio.reading.ask("answer", folder=id)
+    question = read_question(answer["question"], len(answer["seeds"]), id, studio.workspace)
+    answer["question"] = None if question is None else question.model_dump()
+    answer["files"] = f"/files/{studio.keys.sign(id)}/{id}"
     busy = [job.state for job in studio.jobs.jobs.values() if job.state["result"] == id]
-    told["job"] = busy[-1] if busy else None
-    return JSONResponse(told)
+    answer["job"] = busy[-1] if busy else None
+    return JSONResponse(answer)
 
 
 async def read_causes(request: Request) -> Response:

@@ -120,7 +120,7 @@ async def _run(folder: Path, words: list[str]) -> list[str]:
                 if len(lines) > MOST_ROWS:
                     return lines
             code = await process.wait()
-            told = (await errors).decode(errors="replace").strip()
+            answer = (await errors).decode(errors="replace").strip()
     except TimeoutError:
         raise UserError(f"the query takes longer than {LIMIT:g} s; it was stopped") from None
     except ValueError:
@@ -132,8 +132,8 @@ async def _run(folder: Path, words: list[str]) -> list[str]:
                 os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
     if code:
-        said = [line for line in told.splitlines() if line.startswith("roamcast: ")]
-        last = (said or told.splitlines() or [f"roamcast sql ended with code {code}"])[-1]
+        said = [line for line in answer.splitlines() if line.startswith("roamcast: ")]
+        last = (said or answer.splitlines() or [f"roamcast sql ended with code {code}"])[-1]
         raise UserError(last.removeprefix("roamcast: "))
     return lines
 

@@ -154,13 +154,13 @@ async def import_trace(request: Request) -> Response:
         source.write_bytes(body)
         folder = str(out.relative_to(studio.workspace.folder))
         file = str(source.relative_to(studio.workspace.folder))
-        told = await studio.reading.ask("import", file=file, out=folder)
+        answer = await studio.reading.ask("import", file=file, out=folder)
     except UserError:
         source.unlink(missing_ok=True)
         if not any(out.iterdir()):
             out.rmdir()
         raise
-    return JSONResponse({"id": f"{LOCAL}/{told['scenario']}", "told": told})
+    return JSONResponse({"id": f"{LOCAL}/{answer['scenario']}", "imported": answer})
 
 
 async def list_protocols(request: Request) -> Response:

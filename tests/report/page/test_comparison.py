@@ -242,7 +242,7 @@ def test_nothing_delivered_is_nobodys_best():
         {("messages", "flooding", "cbr"): (880.0, 1.0), ("messages", "cbr", "ft-cbr"): (-480.0, 1.0)},
     )
     found = answer(silent, PLACE, THREE)
-    assert found.best is None and found.sentences[0].startswith("Nobody serves this scenario")
+    assert found.best is None and found.sentences[0].startswith("No protocol serves this scenario")
     assert not any(mark for _, mark in rank(silent, PLACE, "messages", THREE).values())
     one = comparison(
         {"delivery_rate": [0.5, 0.0, 0.6], "messages": [900.0, 20.0, 500.0]},

@@ -1,6 +1,6 @@
 // Words about runs: when they begin to be interesting, how much they delivered, what is shown and what is not.
 
-import { make, tellCount } from "./dom.js";
+import { make, formatCount } from "./dom.js";
 
 /** Returns a moment at which something happens: the first delivery after the warm-up, else the warm-up's end. */
 export function firstMoment(run) {
@@ -8,9 +8,9 @@ export function firstMoment(run) {
 }
 
 /** Returns the share delivered, or the number of frames, in words. */
-export function tellRate(run) {
+export function describeRate(run) {
   const { expected, lost } = run.counted;
-  return expected ? `${((100 * (expected - lost)) / expected).toFixed(1)} % delivered` : `${tellCount(run.frames)} frames`;
+  return expected ? `${((100 * (expected - lost)) / expected).toFixed(1)} % delivered` : `${formatCount(run.frames)} frames`;
 }
 
 /** Returns what the replay shows and what the facts do not tell. */
@@ -24,6 +24,6 @@ export function explain(runs) {
     "The length of link queues is not in the facts; drops of full queues are.",
   ];
   const parts = [make("h2", {}, "What is shown")];
-  for (const run of runs) parts.push(make("p", {}, `${run.name}: ${run.scenario}, seed ${run.seed}, ${tellCount(run.nodes)} nodes, ${run.duration} s, ${tellCount(run.frames)} transmissions.`));
+  for (const run of runs) parts.push(make("p", {}, `${run.name}: ${run.scenario}, seed ${run.seed}, ${formatCount(run.nodes)} nodes, ${run.duration} s, ${formatCount(run.frames)} transmissions.`));
   return [...parts, make("ul", {}, ...lines.map((line) => make("li", {}, line)))];
 }

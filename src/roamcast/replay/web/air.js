@@ -8,7 +8,7 @@ const MOST_PIECES = 24; // of a served run that stay in memory
 export class Air {
   constructor(run, read) {
     this.run = run;
-    this.pieces = run.pieces.map((told) => (told.frames ? readPiece(told, read) : { start: told.start, end: told.end }));
+    this.pieces = run.pieces.map((data) => (data.frames ? readPiece(data, read) : { start: data.start, end: data.end }));
     this.onLoad = () => {};
     this.byEvent = null;
     this.served = this.pieces.some((piece) => !piece.frames);
@@ -99,7 +99,7 @@ export class Air {
     return {
       copies: (frames[event] ?? []).map(([piece, i]) => frameAt(this.pieces[piece].frames, i)),
       drops: (drops[event] ?? []).map(([piece, i]) => dropAt(this.pieces[piece], i)),
-      wants: this.run.wants(event), got: [...got], losses: this.run.lossesOf(event), untold: "",
+      wants: this.run.wants(event), got: [...got], losses: this.run.lossesOf(event), unavailable: "",
     };
   }
 }
@@ -118,8 +118,8 @@ export function dropAt({ drops, causes }, i) {
   };
 }
 
-function readPiece(told, read) {
-  return { ...told, frames: readColumns(told.frames, read), drops: readColumns(told.drops, read), deliveries: readColumns(told.deliveries, read) };
+function readPiece(data, read) {
+  return { ...data, frames: readColumns(data.frames, read), drops: readColumns(data.drops, read), deliveries: readColumns(data.deliveries, read) };
 }
 
 function indexEvents(pieces, events) {

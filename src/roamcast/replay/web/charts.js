@@ -1,15 +1,15 @@
 // Charts under the map: all on the clock of the replay; a press moves the clock there.
 
-import { sharpen, tellSpan } from "./dom.js";
+import { sharpen, formatDuration } from "./dom.js";
 import { Layer, stampText } from "./sprites.js";
 
 const percent = (value) => `${(100 * value).toFixed(0)} %`;
 const RECENT_SHARE = 0.05; // of the run: an older value is not shown as that of now
 const CHARTS = [
-  { key: "delivered", title: "Delivered", about: "Share of expected deliveries of the events published then", top: 1, tell: percent },
-  { key: "delay", title: "Delay", about: "Median delay of these deliveries", tell: tellSpan },
-  { key: "airtime", title: "Airtime", about: "Seconds of data and RTS frames on the air per second, all nodes", tell: (value) => `${value.toFixed(2)} s/s` },
-  { key: "losses", title: "Link losses", about: "Recorded frame losses, given-up unicasts and queue drops per second", tell: (value) => `${value.toFixed(1)} /s` },
+  { key: "delivered", title: "Delivered", about: "Share of expected deliveries of the events published then", top: 1, format: percent },
+  { key: "delay", title: "Delay", about: "Median delay of these deliveries", format: formatDuration },
+  { key: "airtime", title: "Airtime", about: "Seconds of data and RTS frames on the air per second, all nodes", format: (value) => `${value.toFixed(2)} s/s` },
+  { key: "losses", title: "Link losses", about: "Recorded frame losses, given-up unicasts and queue drops per second", format: (value) => `${value.toFixed(1)} /s` },
 ];
 
 /** Returns the charts of some runs: those that all have, and one for the state that colours the nodes. */
@@ -24,7 +24,7 @@ export function listCharts(runs, colourBy) {
   for (const run of runs) run.charts[colourBy] ??= stateSeries(run, name);
   const named = runs.some((run) => run.servedBy === name);
   const about = named ? "Number of different values that nodes report" : "Mean over the nodes that report it";
-  return [...known, { key: colourBy, title: named ? `${name}: number` : `${name}: mean`, about, tell: (value) => String(+value.toFixed(2)) }];
+  return [...known, { key: colourBy, title: named ? `${name}: number` : `${name}: mean`, about, format: (value) => String(+value.toFixed(2)) }];
 }
 
 function stateSeries(run, name) {
@@ -53,7 +53,7 @@ export function drawChart(canvas, chart, runs, state, colours) {
     let bin = Math.min(Math.floor((state.t / run.duration) * series.length), series.length - 1);
     const oldest = bin - series.length * RECENT_SHARE;
     while (bin > oldest && (series[bin] === null || series[bin] === undefined)) bin--; // nothing was published then: the value before
-    return bin < 0 || bin <= oldest ? "-" : chart.tell(series[bin]);
+    return bin < 0 || bin <= oldest ? "-" : chart.format(series[bin]);
   });
 }
 
@@ -73,5 +73,5 @@ function drawLines(pen, chart, runs, width, height, colours) {
     });
     pen.stroke();
   }
-  stampText(pen, chart.tell(top), 2, 12, 10, colours.faint, colours.ground); // value of the upper line; the lower one is 0
+  stampText(pen, chart.format(top), 2, 12, 10, colours.faint, colours.ground); // value of the upper line; the lower one is 0
 }

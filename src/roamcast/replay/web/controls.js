@@ -42,7 +42,7 @@ export function makeCharts(replay) {
   replay.charts = listCharts(replay.runs, replay.state.colourBy).map((chart) => {
     const canvas = make("canvas", { role: "img", "aria-label": `${chart.title}: ${chart.about}` }), label = make("span", {});
     scrub(canvas, (share) => replay.goTo(share * replay.run.duration));
-    return { chart: { ...chart }, canvas, label, told: "", figure: make("figure", { className: "chart", title: chart.about }, make("figcaption", {}, make("b", {}, chart.title), label), canvas) };
+    return { chart: { ...chart }, canvas, label, data: "", figure: make("figure", { className: "chart", title: chart.about }, make("figcaption", {}, make("b", {}, chart.title), label), canvas) };
   });
   find("charts").replaceChildren(...replay.charts.map(({ figure }) => figure));
 }

@@ -14,18 +14,18 @@ export function make(tag, properties = {}, ...children) {
 }
 
 /** Returns a time as 203.417 s. */
-export function tellTime(t, digits = 3) {
+export function formatTime(t, digits = 3) {
   return `${t.toFixed(digits)} s`;
 }
 
 /** Returns a duration in a unit that fits. */
-export function tellSpan(seconds) {
+export function formatDuration(seconds) {
   if (seconds < 1) return `${(seconds * 1000).toFixed(seconds < 0.01 ? 2 : 0)} ms`;
   return seconds < 100 ? `${seconds.toFixed(2)} s` : `${seconds.toFixed(0)} s`;
 }
 
 /** Returns a whole number with separators. */
-export function tellCount(count) {
+export function formatCount(count) {
   return count.toLocaleString("en");
 }
 

@@ -44,7 +44,7 @@ export async function followEvent(run, air, event) {
   const steps = findJourney(run, event, passage), published = run.publications.time[event];
   const last = Math.max(published, ...passage.copies.map((copy) => copy.time + copy.airtime), ...[...steps.values()].map((step) => step.time));
   const lost = new Map(passage.losses.map((loss) => [loss.node, loss]));
-  return { event, steps, wants: new Set(passage.wants), lost, got: new Map(passage.got), untold: passage.untold, end: Math.min(last, published + 60) + 1e-4 };
+  return { event, steps, wants: new Set(passage.wants), lost, got: new Map(passage.got), unavailable: passage.unavailable, end: Math.min(last, published + 60) + 1e-4 };
 }
 
 /** Returns the nodes from the publisher to `node` by the steps of a journey. */

@@ -2,32 +2,32 @@
 
 /** Returns what a fragment says; whatever is no number or name of ours is left out. */
 export function readLink(fragment) {
-  const told = new URLSearchParams(fragment.replace(/^#/, ""));
+  const data = new URLSearchParams(fragment.replace(/^#/, ""));
   const found = {};
   const number = (name, key = name) => {
-    const value = told.get(name);
+    const value = data.get(name);
     if (value !== null && /^-?\d+(\.\d+)?$/.test(value)) found[key] = Number(value);
   };
   number("t");
   number("node");
   number("speed");
   number("run", "active");
-  const event = told.get("event");
+  const event = data.get("event");
   if (event !== null && /^\d+\/\d+$/.test(event)) found.event = event;
-  if (told.has("follow")) found.follow = true;
-  if (told.has("only")) found.only = true;
-  const colour = told.get("colour");
+  if (data.has("follow")) found.follow = true;
+  if (data.has("only")) found.only = true;
+  const colour = data.get("colour");
   if (colour !== null) found.colourBy = colour;
   return found;
 }
 
 /** Returns the fragment for a moment of the replay. */
 export function writeLink(run, state) {
-  const told = [`t=${state.t.toFixed(3)}`];
-  if (state.event >= 0) told.push(`event=${run.eventName(state.event)}`);
-  if (state.node >= 0) told.push(`node=${state.node}`);
-  if (state.follow) told.push("follow");
-  if (state.only) told.push("only");
-  if (state.active) told.push(`run=${state.active}`);
-  return `#${told.join("&")}`;
+  const data = [`t=${state.t.toFixed(3)}`];
+  if (state.event >= 0) data.push(`event=${run.eventName(state.event)}`);
+  if (state.node >= 0) data.push(`node=${state.node}`);
+  if (state.follow) data.push("follow");
+  if (state.only) data.push("only");
+  if (state.active) data.push(`run=${state.active}`);
+  return `#${data.join("&")}`;
 }

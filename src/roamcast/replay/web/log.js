@@ -1,7 +1,7 @@
 // The log: frames, drops, publications, deliveries and states before the clock, the latest first, with filters.
 
 import { lower, upper } from "./run.js";
-import { make, tellTime } from "./dom.js";
+import { make, formatTime } from "./dom.js";
 
 const MOST = 120;
 const WINDOW = 30; // s before the clock that are looked through
@@ -44,7 +44,7 @@ export function makeEntries(run, entries, choose) {
   return entries.map((entry) =>
     make("li", {},
       make("button", { type: "button", className: `entry ${entry.kind}`, onclick: () => choose(entry) },
-        make("time", {}, tellTime(entry.time)),
+        make("time", {}, formatTime(entry.time)),
         make("span", { className: "kind" }, entry.kind),
         make("span", { className: "node" }, `node ${entry.node}`),
         make("span", { className: "text" }, entry.event >= 0 ? `${entry.text} · ${run.eventName(entry.event)}` : entry.text))));

@@ -5,7 +5,7 @@ import { firstMoment } from "./about.js";
 import { drawChart } from "./charts.js";
 import { palette } from "./colours.js";
 import { makeCharts, makeControls, wire } from "./controls.js";
-import { find, make, sharpen, tellTime } from "./dom.js";
+import { find, make, sharpen, formatTime } from "./dom.js";
 import { findJourney, followEvent } from "./journey.js";
 import { readLink, writeLink } from "./link.js";
 import { CATEGORY_NAMES, drawLegend } from "./legend.js";
@@ -25,7 +25,7 @@ const SLOW = 0.05; // speed at which an event is shown
 async function open() {
   const text = find("runs").textContent;
   const { header, read } = await unpack(text.trim() ? decodeBase64(text) : await (await fetch("runs")).arrayBuffer());
-  const runs = header.runs.map((told, number) => new Run(told, read, number));
+  const runs = header.runs.map((data, number) => new Run(data, read, number));
   return new Replay(runs, runs.map((run) => new Air(run, read)));
 }
 
@@ -213,14 +213,14 @@ class Replay {
     });
     drawTimeline(find("timeline"), this.run, state, this.chosen[state.active], colours);
     for (const each of this.charts) {
-      const now = drawChart(each.canvas, each.chart, this.runs, state, colours), told = now.join(" ");
-      if (told === each.told) continue;
-      each.told = told;
+      const now = drawChart(each.canvas, each.chart, this.runs, state, colours), data = now.join(" ");
+      if (data === each.data) continue;
+      each.data = data;
       each.label.replaceChildren(...now.map((words, number) => make("span", { style: this.runs.length > 1 ? { "--c": colours.runs[number] } : {} }, words)));
     }
-    find("clock").textContent = tellTime(state.t);
+    find("clock").textContent = formatTime(state.t);
     find("timeline").setAttribute("aria-valuenow", state.t.toFixed(3));
-    find("timeline").setAttribute("aria-valuetext", tellTime(state.t));
+    find("timeline").setAttribute("aria-valuetext", formatTime(state.t));
     find("play").classList.toggle("on", state.playing);
     find("play").setAttribute("aria-label", state.playing ? "Pause" : "Play");
   }
@@ -266,19 +266,19 @@ class Replay {
   }
 
   followLink() {
-    const told = readLink(location.hash), { state } = this;
-    if (told.active !== undefined && this.runs[told.active]) state.active = told.active;
-    if (told.only) state.only = true;
-    if (told.speed) this.setSpeed(told.speed);
+    const data = readLink(location.hash), { state } = this;
+    if (data.active !== undefined && this.runs[data.active]) state.active = data.active;
+    if (data.only) state.only = true;
+    if (data.speed) this.setSpeed(data.speed);
     const known = find("colour").querySelectorAll("option");
-    if ([...known].some((option) => option.value === told.colourBy)) { find("colour").value = state.colourBy = told.colourBy; makeCharts(this); }
-    const node = told.node >= 0 && told.node < this.run.nodes ? Math.floor(told.node) : -1;
-    const event = told.event === undefined ? -1 : this.run.eventNumber(told.event);
-    if (told.event !== undefined && event < 0) state.found = { events: null, how: "No event of this name was published.", text: told.event };
-    if (event >= 0) this.chooseEvent(event, node, told.t);
-    else if (node >= 0) this.chooseNode(node, told.t);
-    else if (told.t !== undefined) this.goTo(told.t);
-    if (told.follow) this.follow(true);
+    if ([...known].some((option) => option.value === data.colourBy)) { find("colour").value = state.colourBy = data.colourBy; makeCharts(this); }
+    const node = data.node >= 0 && data.node < this.run.nodes ? Math.floor(data.node) : -1;
+    const event = data.event === undefined ? -1 : this.run.eventNumber(data.event);
+    if (data.event !== undefined && event < 0) state.found = { events: null, how: "No event of this name was published.", text: data.event };
+    if (event >= 0) this.chooseEvent(event, node, data.t);
+    else if (node >= 0) this.chooseNode(node, data.t);
+    else if (data.t !== undefined) this.goTo(data.t);
+    if (data.follow) this.follow(true);
     this.changed();
   }
 }

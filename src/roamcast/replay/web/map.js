@@ -329,6 +329,6 @@ function drawScale(pen, view, colours) {
   pen.lineTo(x + wide, y);
   pen.lineTo(x + wide, y - 4);
   pen.stroke();
-  const told = metres >= 1000 ? `${metres / 1000} km` : `${metres} m`;
-  text(pen, told, x + 4, y - 9, colours, 11);
+  const data = metres >= 1000 ? `${metres / 1000} km` : `${metres} m`;
+  text(pen, data, x + 4, y - 9, colours, 11);
 }

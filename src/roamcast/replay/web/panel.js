@@ -1,7 +1,7 @@
 // The panel beside the map: causes of loss and search, one event, one node.
 
 import { orderTree, pathTo } from "./journey.js";
-import { make, tellCount, tellSpan, tellTime } from "./dom.js";
+import { make, formatCount, formatDuration, formatTime } from "./dom.js";
 
 const MOST_ROWS = 200;
 const MOST_WORST = 12;
@@ -14,18 +14,18 @@ const button = (label, onclick, properties = {}) => make("button", { type: "butt
 
 /** Returns the overview: what was delivered, why the rest was lost, and what search and cause select. */
 export function makeOverview(run, state, actions) {
-  const { expected, lost } = run.counted, { untold, later } = run.losses, parts = [];
+  const { expected, lost } = run.counted, { unavailable, later } = run.losses, parts = [];
   if (state.found) parts.push(makeFound(run, state, actions));
   if (expected) {
     const after = run.warmup > 0 ? ` of events published after the warm-up (${run.warmup} s)` : "";
     parts.push(section("Delivered",
       make("p", { className: "big" }, `${((100 * (expected - lost)) / expected).toFixed(1)} %`),
-      make("p", { className: "hint" }, `${tellCount(expected - lost)} of ${tellCount(expected)} expected deliveries${after}`)));
-    if (lost && !untold && !later) parts.push(section(`${tellCount(lost)} losses by cause`, make("p", { className: "hint" }, "Choose a cause, then a case, to see the event on the map."), makeCauses(run, state, actions)));
+      make("p", { className: "hint" }, `${formatCount(expected - lost)} of ${formatCount(expected)} expected deliveries${after}`)));
+    if (lost && !unavailable && !later) parts.push(section(`${formatCount(lost)} losses by cause`, make("p", { className: "hint" }, "Choose a cause, then a case, to see the event on the map."), makeCauses(run, state, actions)));
     if (lost && later) parts.push(section("Events with most losses", make("p", { className: "hint" }, "Choose an event: its losses are explained when it is opened."), makeWorst(run, actions)));
     if (run.slowest.length) parts.push(section("Slowest deliveries", make("p", { className: "hint" }, EVENT_HINT), makeSlowest(run, actions)));
   }
-  if (untold) parts.push(section("Causes of loss", make("p", { className: "hint" }, `Not available: ${untold}`)));
+  if (unavailable) parts.push(section("Causes of loss", make("p", { className: "hint" }, `Not available: ${unavailable}`)));
   if (run.requests.time.length) parts.push(makeRequests(run, actions));
   return parts;
 }
@@ -39,7 +39,7 @@ function makeCauses(run, state, actions) {
     const open = state.cause === cause;
     const bar = make("span", { className: "bar", style: { "--share": cases[cause].length / cases[order[0]].length } });
     const item = make("li", {}, button("", () => actions.chooseCause(open ? -1 : cause), { className: "cause", "aria-expanded": String(open) }));
-    item.firstChild.append(bar, make("span", { className: "says" }, run.losses.causes[cause]), make("span", { className: "count" }, tellCount(cases[cause].length)));
+    item.firstChild.append(bar, make("span", { className: "says" }, run.losses.causes[cause]), make("span", { className: "count" }, formatCount(cases[cause].length)));
     if (open) item.append(makeCases(run, cases[cause], actions));
     list.append(item);
   }
@@ -52,7 +52,7 @@ function makeCases(run, rows, actions) {
     const { event, node } = run.loss(row);
     list.append(make("li", {}, button(`event ${run.eventName(event)}, node ${node}`, () => actions.chooseEvent(event, node), { className: "case" })));
   }
-  if (rows.length > MOST_ROWS) list.append(make("li", { className: "hint" }, `and ${tellCount(rows.length - MOST_ROWS)} more`));
+  if (rows.length > MOST_ROWS) list.append(make("li", { className: "hint" }, `and ${formatCount(rows.length - MOST_ROWS)} more`));
   return list;
 }
 
@@ -66,12 +66,12 @@ function makeWorst(run, actions) {
     worst.sort((a, b) => run.lostBy(b) - run.lostBy(a)).splice(MOST_WORST);
   }
   return make("ul", { className: "slowest" }, ...worst.map((event) => make("li", {},
-    button(`${tellCount(run.lostBy(event))} of ${tellCount(run.counts.wanted[event])} lost: event ${run.eventName(event)}`, () => actions.chooseEvent(event)))));
+    button(`${formatCount(run.lostBy(event))} of ${formatCount(run.counts.wanted[event])} lost: event ${run.eventName(event)}`, () => actions.chooseEvent(event)))));
 }
 
 function makeSlowest(run, actions) {
   return make("ul", { className: "slowest" }, ...run.slowest.map(({ event, node, delay }) => make("li", {},
-    button(`${tellSpan(delay)}: event ${run.eventName(event)}, node ${node}`, () => actions.chooseEvent(event, node)))));
+    button(`${formatDuration(delay)}: event ${run.eventName(event)}, node ${node}`, () => actions.chooseEvent(event, node)))));
 }
 
 function makeRequests(run, actions) {
@@ -81,9 +81,9 @@ function makeRequests(run, actions) {
   const list = make("ul", { className: "requests" });
   for (const [key, rows] of [...counts].sort((a, b) => b[1].length - a[1].length)) {
     const first = rows[0];
-    list.append(make("li", {}, button(`${tellCount(rows.length)} · ${key}`, () => actions.chooseNode(run.requests.node[first], run.requests.time[first]))));
+    list.append(make("li", {}, button(`${formatCount(rows.length)} · ${key}`, () => actions.chooseNode(run.requests.node[first], run.requests.time[first]))));
   }
-  return section(`${tellCount(outcome.length)} requests, warm-up included`, list);
+  return section(`${formatCount(outcome.length)} requests, warm-up included`, list);
 }
 
 function makeFound(run, state, actions) {
@@ -94,21 +94,21 @@ function makeFound(run, state, actions) {
     const lost = run.lostBy(event), wants = run.counts.wanted[event];
     list.append(make("li", {}, button("", () => actions.chooseEvent(event), { className: "hit" })));
     list.lastChild.firstChild.append(
-      make("b", {}, run.eventName(event)), ` ${tellTime(run.publications.time[event], 1)} `,
+      make("b", {}, run.eventName(event)), ` ${formatTime(run.publications.time[event], 1)} `,
       make("span", { className: lost ? "bad" : "good" }, wants ? `${wants - lost} of ${wants}` : "no subscriber"));
   }
-  return section(`Search: ${text}`, make("p", { className: "hint" }, `${tellCount(events.length)} events; ${how}`), list);
+  return section(`Search: ${text}`, make("p", { className: "hint" }, `${formatCount(events.length)} events; ${how}`), list);
 }
 
 /** Returns the panel of one event: content, journey, who has it, who lost it and why. */
 export function makeEvent(runs, run, state, chosen, actions) {
   if (state.waiting) return [make("p", { className: "hint", role: "status" }, state.waiting)];
   if (!chosen) return [make("p", { className: "hint" }, "Choose an event: by a cause of loss, by search or in the log.")];
-  const { event, steps, wants, lost, got, untold } = chosen, name = run.eventName(event), published = run.publications.time[event];
+  const { event, steps, wants, lost, got, unavailable } = chosen, name = run.eventName(event), published = run.publications.time[event];
   const head = make("section", {},
     make("h3", {}, `Event ${name}`),
     make("p", { className: "content" }, run.content(event)),
-    make("p", { className: "hint" }, `published by ${run.nodeName(run.publications.publisher[event])} at ${tellTime(published)}, ${run.publications.size[event]} B`),
+    make("p", { className: "hint" }, `published by ${run.nodeName(run.publications.publisher[event])} at ${formatTime(published)}, ${run.publications.size[event]} B`),
     make("div", { className: "row" },
       button("Go to publication", () => actions.goTo(published)), button("Play it slowly", () => actions.playEvent()),
       button("Previous", () => actions.stepEvent(-1)), button("Next", () => actions.stepEvent(1)), button("Close", () => actions.chooseEvent(-1))));
@@ -120,7 +120,7 @@ export function makeEvent(runs, run, state, chosen, actions) {
     for (const [node, loss] of lost) list.append(make("li", {}, button(`node ${node}: ${loss.cause}`, () => actions.chooseNode(node), { className: node === state.node ? "chosen" : "" })));
     parts.push(section(`Lost by ${lost.size} of ${wants.size} subscribers`, list));
   }
-  if (untold) parts.push(make("p", { className: "hint" }, `Causes are not available: ${untold}`));
+  if (unavailable) parts.push(make("p", { className: "hint" }, `Causes are not available: ${unavailable}`));
   parts.push(section("Route", makeTree(run, steps, chosen, state, published, actions)));
   const late = [...got].filter(([node]) => wants.has(node)).length;
   parts.push(make("p", { className: "hint" }, `${late} of ${wants.size} subscribers received it; ${steps.size} nodes had it, relays included.`));
@@ -149,9 +149,9 @@ function makeStory(run, node, { lost, got, wants, steps, event }) {
   const published = run.publications.time[event], arrived = steps.get(node)?.time;
   const held = time !== undefined && arrived !== undefined && time - arrived > HELD;
   const words = time !== undefined
-    ? `received it after ${tellSpan((held ? arrived : time) - published)} by ${path.join(" → ")}${wants.has(node) ? "" : ", although it was not subscribed when the event was published"}`
+    ? `received it after ${formatDuration((held ? arrived : time) - published)} by ${path.join(" → ")}${wants.has(node) ? "" : ", although it was not subscribed when the event was published"}`
     : steps.has(node) ? `relayed it, received by ${path.join(" → ")}, and was not subscribed` : wants.has(node) ? "was subscribed" : "was not subscribed and did not receive it";
-  const wait = held ? `The router delivered it to the application ${tellSpan(time - arrived)} later, ${tellSpan(time - published)} after the publication.` : "";
+  const wait = held ? `The router delivered it to the application ${formatDuration(time - arrived)} later, ${formatDuration(time - published)} after the publication.` : "";
   return section(`Node ${node}`, make("p", {}, `Node ${node} ${words}.`), wait ? make("p", {}, wait) : null);
 }
 
@@ -163,7 +163,7 @@ function makeTree(run, steps, { wants, lost }, state, published, actions) {
     const entry = button("", () => actions.chooseNode(node, time), { className: `step ${role}${node === state.node ? " chosen" : ""}${time > state.t ? " later" : ""}`, style: { "--depth": Math.min(depth, 12) } });
     entry.append(make("span", { className: "dot" }), make("span", {}, run.nodeName(node)),
       make("span", { className: "lane" }, make("span", { className: "mark", style: { "--share": (time - published) / (last - published) } })),
-      make("span", { className: "after" }, depth === 0 && !sent ? "published" : `+${tellSpan(time - published)}`));
+      make("span", { className: "after" }, depth === 0 && !sent ? "published" : `+${formatDuration(time - published)}`));
     list.append(make("li", {}, entry));
   }
   return list;
@@ -193,7 +193,7 @@ export function makeNode(run, state, actions) {
       const loss = run.loss(row);
       list.append(make("li", {}, button(`${run.eventName(loss.event)}: ${loss.cause}`, () => actions.chooseEvent(loss.event, node))));
     }
-    parts.push(section(`${tellCount(lost.length)} events lost here`, list));
+    parts.push(section(`${formatCount(lost.length)} events lost here`, list));
   }
   run.requests.node.forEach((each, i) => {
     if (each !== node || !run.requests.stories[i].length || Math.abs(run.requests.time[i] - state.t) > 30) return;

@@ -1,6 +1,6 @@
 // Panes: a map for each run, side by side.
 
-import { tellRate } from "./about.js";
+import { describeRate } from "./about.js";
 import { find, make } from "./dom.js";
 import { radiusOf } from "./map.js";
 import { followPointers } from "./view.js";
@@ -11,7 +11,7 @@ const NARROW = 960; // px: a narrower page shows the maps one below the other, a
 export function makePane(replay, run, number) {
   const canvas = make("canvas", { role: "img", tabIndex: 0, "aria-label": `Map of ${run.scenario} under ${run.name}` });
   const swatch = make("span", { className: "swatch" });
-  const caption = make("figcaption", {}, swatch, run.name, make("small", {}, tellRate(run)));
+  const caption = make("figcaption", {}, swatch, run.name, make("small", {}, describeRate(run)));
   const figure = make("figure", { className: "pane" }, canvas, caption);
   find("panes").append(figure);
   find("panes").className = replay.runs.length === 1 ? "one" : "";

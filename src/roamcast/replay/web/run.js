@@ -25,10 +25,10 @@ export function lower(sorted, value, low = 0, high = sorted.length) {
 }
 
 export class Run {
-  constructor(told, read, number) {
-    Object.assign(this, told);
+  constructor(data, read, number) {
+    Object.assign(this, data);
     this.number = number;
-    for (const name of TABLES) this[name] = readColumns(told[name], read);
+    for (const name of TABLES) this[name] = readColumns(data[name], read);
     this.events = this.publications.time.length;
     this.firstLeg = groupStarts(this.legs.node, this.nodes);
     this.currentLeg = Int32Array.from(this.firstLeg.subarray(0, this.nodes));
@@ -143,7 +143,7 @@ export class Run {
     return { event: event[row], node: node[row], cause: causes[cause[row]], proven: proven[row] > 0, story: stories[row] };
   }
 
-  /** Returns the value that a node's router had told last at time `t`; undefined if none. */
+  /** Returns the value that a node's router had reported last at time `t`; undefined if none. */
   state(name, node, t) {
     const list = this.stateLists[name]?.[node];
     if (!list) return undefined;

@@ -49,8 +49,8 @@ export function parseFilter(text) {
 /** Returns the type and fields of an event in the facts; null if it has another form. */
 export function readEvent(plain) {
   try {
-    const told = JSON.parse(plain);
-    const entries = Object.entries(told);
+    const data = JSON.parse(plain);
+    const entries = Object.entries(data);
     if (entries.length === 1 && typeof entries[0][1] === "object") return { type: entries[0][0], fields: entries[0][1] ?? {} };
   } catch { /* not JSON */ }
   return null;

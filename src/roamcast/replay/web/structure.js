@@ -79,7 +79,7 @@ function drawLinks(pen, view, run, t, colours) {
   pen.stroke();
 }
 
-/** Draws the convex hull of nodes that told the same number, where the number names the node that serves them. */
+/** Draws the convex hull of nodes that reported the same number, where the number names the node that serves them. */
 function drawHulls(pen, view, run, state) {
   const name = state.colourBy.slice(6);
   if (name !== run.servedBy) return;

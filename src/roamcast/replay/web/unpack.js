@@ -17,13 +17,13 @@ export async function unpack(block) {
   const length = new DataView(plain.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(plain.subarray(4, 4 + length)));
   const bytes = plain.subarray(4 + length);
-  return { header, read: (told) => readColumn(told, bytes) };
+  return { header, read: (data) => readColumn(data, bytes) };
 }
 
 /** Returns an object of columns; what is no column stays as it is. */
-export function readColumns(told, read) {
+export function readColumns(data, read) {
   const found = {};
-  for (const [name, each] of Object.entries(told)) found[name] = each && each.type && "at" in each ? read(each) : each;
+  for (const [name, each] of Object.entries(data)) found[name] = each && each.type && "at" in each ? read(each) : each;
   return found;
 }
 

@@ -128,7 +128,7 @@ def _compute(result: CampaignResult, place: tuple[str, str]) -> PlaceCurves:
             about = plan[row["run"]]
             try:
                 tables = read_columns(str(result.store.folder), row["run"], COLUMNS)
-            except UserError:  # the run failed, or its facts are gone: the others are told
+            except UserError:  # the run failed or its facts are gone: draw the others
                 continue
             curves = RunCurves(seed=seed, protocol=row["protocol"])
             curves.load = load_over_time(tables, about["duration"])
@@ -178,8 +178,8 @@ def summarise_values(values: list[float], scale: str) -> Row:
 def digest_runs(result: CampaignResult) -> str:
     """Return a digest of the runs and the deadline from which curves are computed."""
     runs = sorted(row["run"] for row in result.tables["runs"] if row["status"] == "done")
-    told = [str(_FORMAT), str(result.campaign.measure.deadline), *runs]
-    return hashlib.blake2b("\n".join(told).encode(), digest_size=16).hexdigest()
+    parts = [str(_FORMAT), str(result.campaign.measure.deadline), *runs]
+    return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()
 
 
 def _file(result: CampaignResult) -> StorageUrl:

@@ -1,6 +1,6 @@
 """How many more seeds would decide a tie, estimated from the paired differences of the seeds so far.
 
-Two protocols are told apart if the test of their paired differences passes; they are equivalent if the
+Two protocols differ significantly if the test of their paired differences passes; they are equivalent if the
 interval of the difference lies within two percentage points. Both are computed for the observed mean and
 deviation, with a power of 80 %: with so many seeds four of five comparisons decide, if the observed numbers
 are the true ones. docs/statistics.md has simulations of how far that is so.
@@ -18,7 +18,7 @@ from roamcast.results.intervals import difference_interval, student
 
 POWER = 0.8
 MOST = 10_000
-"Seeds above which no number is told."
+"Largest number of seeds that is reported."
 
 
 class PairedDifferences(NamedTuple):

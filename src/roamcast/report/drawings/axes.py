@@ -43,10 +43,10 @@ def name_key(key: str, values: Iterable[Setting], title: str | None = None, unit
     if title is not None and unit is None:
         return title
     words = title
-    for pattern, told in _WORDS.items():
+    for pattern, text in _WORDS.items():
         found = re.fullmatch(pattern, key)
         if found and words is None:
-            words = told.format(*found.groups())
+            words = text.format(*found.groups())
     words = words or key.replace(".", " ").replace("_", " ")
     unit = unit if unit is not None else _unit(values)
     return f"{words.replace('_', ' ')} ({unit})" if unit else words.replace("_", " ")

@@ -97,8 +97,8 @@ def compare_figures(result: CampaignResult, place: Place, protocols: list[str]) 
     if curves is None:
         return found
     if any(run.within for run in curves.runs):
-        told = "Share of expected deliveries made within a delay, mean over seeds; losses keep it below 1."
-        add("delivered-within", told, draw_within, result, curves, protocols)
+        text = "Share of expected deliveries made within a delay, mean over seeds; losses keep it below 1."
+        add("delivered-within", text, draw_within, result, curves, protocols)
         add(
             "delivery",
             "Delivery rate by time of publication, mean over seeds.",
@@ -114,6 +114,6 @@ def compare_figures(result: CampaignResult, place: Place, protocols: list[str]) 
         protocols,
     )
     if any(run.connectivity for run in curves.runs):
-        told = "Connectivity: share of the expected deliveries for which a path exists at publication."
-        add("connectivity", told, draw_connectivity, curves)
+        text = "Connectivity: share of the expected deliveries for which a path exists at publication."
+        add("connectivity", text, draw_connectivity, curves)
     return found

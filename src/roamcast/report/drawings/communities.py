@@ -42,7 +42,7 @@ def community_snapshots(result: CampaignResult, figure: str) -> list[CommunitySn
         try:
             facts = read_run(str(result.store.folder), min(runs)[1])
             found.append(community_snapshot(facts, result.campaign.protocols[label].title or label))
-        except (UserError, ValueError):  # it failed, or its facts are gone: the numbers are told anyway
+        except (UserError, ValueError):  # it failed, or its facts are gone: the numbers are shown anyway
             continue
     return [each for each in found if each is not None]
 

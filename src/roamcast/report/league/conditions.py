@@ -32,22 +32,22 @@ class Conditions(NamedTuple):
 
     def describe(self) -> str:
         """Return the conditions in one line."""
-        told = [f"{self.nodes} nodes", f"{short(round(self.neighbours, 1))} neighbours", self.speed]
-        told.append(f"{short(self.events)} events/s")
+        parts = [f"{self.nodes} nodes", f"{short(round(self.neighbours, 1))} neighbours", self.speed]
+        parts.append(f"{short(self.events)} events/s")
         if self.reachable is not None:
-            told.append(f"{short(self.audience)} nodes expect an event")
-            told.append(f"{100 * self.reachable:.0f} % reachable")
+            parts.append(f"{short(self.audience)} nodes expect an event")
+            parts.append(f"{100 * self.reachable:.0f} % reachable")
         if self.requests:
-            told.append(f"{short(self.requests)} requests/s")
-        told += [f"{self.obstacles} obstacles"] if self.obstacles else []
-        return ", ".join(told + ["faults"] * self.faults)
+            parts.append(f"{short(self.requests)} requests/s")
+        parts += [f"{self.obstacles} obstacles"] if self.obstacles else []
+        return ", ".join(parts + ["faults"] * self.faults)
 
     def summarise(self) -> str:
         """Return movement, load, obstacles and faults in a few words."""
         load = f"{short(self.events)} events/s to {short(self.audience)} nodes each"
         asked = [f"{short(self.requests)} requests/s"] if self.requests else []
-        told = [self.speed] + ([load] if self.audience else asked)
-        return ", ".join(told + ["obstacles"] * bool(self.obstacles) + ["faults"] * self.faults)
+        parts = [self.speed] + ([load] if self.audience else asked)
+        return ", ".join(parts + ["obstacles"] * bool(self.obstacles) + ["faults"] * self.faults)
 
 
 def find_conditions(result: CampaignResult, ranking: WorldRanking) -> Conditions:

@@ -58,13 +58,13 @@ class LeagueReport:
             return "No run is measured."
         most = max(self.overall, key=lambda each: each.service["mean"])
         broken = [each for each in self.overall if each.broken]
-        told = (
+        text = (
             f"{most.protocol} delivers the most over all worlds: {percent(most.service)}. "
             f"No protocol dominates {join_names(self.front)}. "
         )
         if not broken:
-            return told + "No protocol breaks in any world."
-        return f"{told}{len(broken)} of {len(self.overall)} protocols break in at least one world."
+            return text + "No protocol breaks in any world."
+        return f"{text}{len(broken)} of {len(self.overall)} protocols break in at least one world."
 
     def describe_world(self, ranking: WorldRanking) -> str:
         """Return who is best in a world."""

@@ -96,8 +96,8 @@ def list_conditions(report: LeagueReport) -> TextTable:
     rows = []
     for ranking in report.rankings:
         broken = [each.protocol for each in ranking.standings if each.breaks]
-        told = report.conditions[ranking.world].describe()
-        rows.append([ranking.world, told, _name_best(ranking), join_names(broken) if broken else "-"])
+        text = report.conditions[ranking.world].describe()
+        rows.append([ranking.world, text, _name_best(ranking), join_names(broken) if broken else "-"])
     return TextTable(["world", "conditions", "best", "break"], rows)
 
 
@@ -108,8 +108,8 @@ def _name_best(ranking: WorldRanking) -> str:
     tied = [name for name in ranking.leaders if name != first.protocol]
     if not tied:
         return best
-    told = join_names(tied) if len(tied) <= _NAMED else f"{len(tied)} others"
-    return f"{best}; {told} not significantly worse"
+    answer = join_names(tied) if len(tied) <= _NAMED else f"{len(tied)} others"
+    return f"{best}; {answer} not significantly worse"
 
 
 def _name_causes(counted: LossCauses, most: int = 3) -> str:

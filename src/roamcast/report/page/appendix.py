@@ -24,33 +24,33 @@ def _ground(result: CampaignResult) -> str:
     """Return the section on statistics: seeds, intervals, and how verdicts are found."""
     seeds = len(result.campaign.seed_list)
     if seeds == 1:
-        told = "Every protocol ran with one seed, so nothing is known about the spread over seeds."
+        text = "Every protocol ran with one seed, so nothing is known about the spread over seeds."
     elif seeds < FEW:
-        told = (
+        text = (
             f"Every protocol ran with the same {seeds} seeds, too few for intervals: numbers are means, with "
             "the smallest and largest value of a seed in parentheses."
         )
     else:
-        told = (
+        text = (
             f"Every protocol ran with the same {seeds} seeds: the same movement, publications and "
             "subscriptions. Numbers are means over seeds with 95 % intervals in brackets: Korn and "
             "Graubard's for a share, Student's t of the logarithm for an amount."
         )
     if result.campaign.claims:
-        told += (
+        text += (
             " A claim is held if the interval of every number that it asks for lies within its bounds, not "
             "held if one lies wholly beyond them, otherwise undecided; more seeds may decide it. A "
             "quotient is that of the sums over seeds, with Fieller's interval; it is not judged unless its "
             "base is positive."
         )
     else:
-        told += (
+        text += (
             f"{_rule(result)} Best: significantly better than each of the others, paired by seed "
             "(differences of shares, ratios of amounts; error 5 % over all comparisons). Tie: the difference "
             f"is not significant. No protocol is called best with fewer than {FEW} seeds, if it is the only "
             "one, or if it delivers nothing."
         )
-    return f"<section><h2>Method</h2><p>{told}</p></section>"
+    return f"<section><h2>Method</h2><p>{text}</p></section>"
 
 
 def _rule(result: CampaignResult) -> str:
@@ -155,14 +155,14 @@ def _commands(result: CampaignResult) -> str:
 def _made(result: CampaignResult) -> str:
     versions = {name: version(name) for name in ("pyspark", "numpy", "pyarrow", "matplotlib")}
     of_code = sorted({row["version"] for row in result.tables["plan"]})
-    told = [
+    parts = [
         f"Roamcast {', '.join(of_code)}",
         f"Python {platform.python_version()}",
         *(f"{name} {number}" for name, number in versions.items()),
         f"{platform.system()} {platform.machine()}",
     ]
     cpu = sum(row["cpu"] or 0.0 for row in result.tables["runs"])
-    told.append(f"{short(round(cpu, 1))} s of processor time in the runs")
+    parts.append(f"{short(round(cpu, 1))} s of processor time in the runs")
     seconds: dict[str, Any] = result.notes.get("seconds", {})
-    told += [f"{stage}: {took:.1f} s" for stage, took in seconds.items()]
-    return f"<footer><p>{escape('; '.join(told))}.</p></footer>"
+    parts += [f"{stage}: {took:.1f} s" for stage, took in seconds.items()]
+    return f"<footer><p>{escape('; '.join(parts))}.</p></footer>"

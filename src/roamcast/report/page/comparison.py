@@ -49,7 +49,7 @@ def _answer(result: CampaignResult, place: Place, protocols: list[str]) -> str:
     first, *rest = answer(result, place, protocols).sentences
     head, colon, more = first.partition(": ")
     strong = f"<strong>{escape(head)}</strong>{colon}{escape(more)}"
-    return f"<p class='verdict'>{strong}</p>" + "".join(f"<p>{escape(told)}</p>" for told in rest)
+    return f"<p class='verdict'>{strong}</p>" + "".join(f"<p>{escape(text)}</p>" for text in rest)
 
 
 def _section(result: CampaignResult, place: Place, protocols: list[str], several: bool) -> str:
@@ -89,11 +89,11 @@ def make_points(result: CampaignResult) -> str:
         else:
             verdict = "-"
         rates = (result.values.get((*place, label, "delivery_rate")) for label in protocols)
-        told = "; ".join(
+        text = "; ".join(
             f"{label} {percent(row)}" for label, row in zip(protocols, rates, strict=True) if row
         )
         where = describe_point(place[1], result.campaign.sweeps[place[0]].set)
-        rows.append(f"<tr><td>{escape(where)}</td><td>{verdict}</td><td>{escape(told)}</td></tr>")
+        rows.append(f"<tr><td>{escape(where)}</td><td>{verdict}</td><td>{escape(text)}</td></tr>")
     if not rows:
         return ""
     return (
@@ -124,8 +124,8 @@ def _table(result: CampaignResult, place: Place, protocols: list[str], metrics: 
             row = result.values.get((*place, label, metric.name))
             mark = ranked.get(label, ("", ""))[1]
             tag = f" <strong class='{mark}'>{mark}</strong>" if mark else ""
-            told = format_estimate(row) if row else "-"
-            cells.append(f"<td data-label='{escape(label)}'>{escape(told)}{tag}</td>")
+            text = format_estimate(row) if row else "-"
+            cells.append(f"<td data-label='{escape(label)}'>{escape(text)}{tag}</td>")
         unit = f" ({metric.unit})" if metric.unit else ""
         rows.append(
             f"<tr><th scope='row'>{escape(metric.title + unit)}"

@@ -44,7 +44,7 @@ def show_figure(figure: ReportFigure) -> str:
 def make_downloads(result: CampaignResult) -> str:
     """Return the section of tables."""
     rows = []
-    for name, told in _TABLES.items():
+    for name, entry in _TABLES.items():
         table = _read(result, name)
         if table is None or not len(table):
             continue
@@ -58,7 +58,7 @@ def make_downloads(result: CampaignResult) -> str:
                 links.append(_link(f"{name}.{kind}", content))
             elif kind == "parquet" and name != "seeds":
                 links.append(f"<a href='tables/{name}.parquet'>Parquet</a>")
-        rows.append(f"<li>{escape(told)}: <span class='get'>{' '.join(links) or 'too large'}</span></li>")
+        rows.append(f"<li>{escape(entry)}: <span class='get'>{' '.join(links) or 'too large'}</span></li>")
     if not rows:
         return ""
     return f"<section class='downloads'><h2>Tables</h2><ul>{''.join(rows)}</ul></section>"

@@ -82,14 +82,14 @@ def _head(result: CampaignResult) -> str:
         if result.marker
         else ""
     )
-    told = [f"{count} runs {status}" for status, count in sorted(counts.items())]
+    parts = [f"{count} runs {status}" for status, count in sorted(counts.items())]
     seeds = len(campaign.seed_list)
-    told.append("one seed" if seeds == 1 else f"{seeds} seeds")
+    parts.append("one seed" if seeds == 1 else f"{seeds} seeds")
     if seeds < FEW:
-        told.append("too few for intervals: dots are seeds")
+        parts.append("too few for intervals: dots are seeds")
     paper = f'<p class="paper">{escape(campaign.paper)}</p>' if campaign.paper else ""
     about = f"<p>{escape(campaign.about)}</p>" if campaign.about else ""
-    facts = "".join(f"<li>{escape(fact)}</li>" for fact in told)
+    facts = "".join(f"<li>{escape(fact)}</li>" for fact in parts)
     head = f"<h1>{escape(campaign.title)}</h1>{paper}{about}{marker}{quick}{stale}"
     return f'<header>{head}<ul class="facts">{facts}</ul></header>'
 
@@ -101,12 +101,12 @@ def _opening(result: CampaignResult, ground: MapData | None) -> str:
         words = escape(describe_map(ground))
         world = f'<figure class="map">{draw_map(ground)}<figcaption>{words}</figcaption></figure>'
     if result.notes.get("readings"):
-        told = ""
+        text = ""
     elif result.campaign.claims:
-        told = f'<p class="verdict">{escape(sum_up(result.claims))}</p>' if result.claims else ""
+        text = f'<p class="verdict">{escape(sum_up(result.claims))}</p>' if result.claims else ""
     else:
-        told = make_answer(result)
-    return f'<section class="opening">{world}<div>{told}</div></section>' if world or told else ""
+        text = make_answer(result)
+    return f'<section class="opening">{world}<div>{text}</div></section>' if world or text else ""
 
 
 def _communities(result: CampaignResult, figure: str) -> str:
@@ -115,10 +115,10 @@ def _communities(result: CampaignResult, figure: str) -> str:
     if not shown:
         return ""
     words = "; ".join(each.describe() for each in shown)
-    told = (
+    text = (
         f"{words}; {shown[0].moment:g} s into the first run. Stars are principals, red communities orphans."
     )
-    return f'<figure class="map">{draw_communities(shown)}<figcaption>{escape(told)}</figcaption></figure>'
+    return f'<figure class="map">{draw_communities(shown)}<figcaption>{escape(text)}</figcaption></figure>'
 
 
 def _figure(result: CampaignResult, name: str) -> str:
@@ -138,9 +138,9 @@ def _figure(result: CampaignResult, name: str) -> str:
             cells = [
                 result.values.get((figure.sweep, point_text(point), label, metric)) for metric in metrics
             ]
-            told = "".join(f"<td>{escape(format_estimate(cell) if cell else '-')}</td>" for cell in cells)
+            text = "".join(f"<td>{escape(format_estimate(cell) if cell else '-')}</td>" for cell in cells)
             rows.append(
-                f"<tr><td>{escape(describe_point(point_text(point)))}</td><td>{escape(label)}</td>{told}</tr>"
+                f"<tr><td>{escape(describe_point(point_text(point)))}</td><td>{escape(label)}</td>{text}</tr>"
             )
     section = f' <span class="where">section {escape(figure.section)}</span>' if figure.section else ""
     return (

@@ -17,7 +17,7 @@ _MARKS = (
 def readings_markdown(result: CampaignResult) -> str:
     """Return the documentation page of a campaign that was judged under its readings."""
     campaign, counts = result.campaign, result.counts()
-    told = judge_readings(result)
+    judged_claims = judge_readings(result)
     versions = sorted({row["version"] for row in result.tables["plan"]})
     lines = [
         f"# What a reading decides: {campaign.title}",
@@ -53,27 +53,27 @@ def readings_markdown(result: CampaignResult) -> str:
         )
         why = f"{reading.default}. {reading.because}" if reading.because else reading.default
         lines.append(_row(name, reading.section, reading.open, ways, why))
-    rows = told[0].combinations if told else []
+    rows = judged_claims[0].combinations if judged_claims else []
     lines += ["", "## The combinations judged", "", _row("", "what is not the default"), _row("---", "---")]
     lines += [_row(str(n), describe_combination(campaign.readings, row)) for n, row in enumerate(rows)]
-    lines += ["", "## Claims", "", f"{_sum_up(told)} {_MARKS}", ""]
+    lines += ["", "## Claims", "", f"{_sum_up(judged_claims)} {_MARKS}", ""]
     numbers = [str(n) for n in range(len(rows))]
     lines += [_row("claim", "section", "the paper", "held", "decided by", *numbers)]
     lines += [_row(*["---"] * (5 + len(rows)))]
-    for each in told:
+    for each in judged_claims:
         claim = each.claim
         place = ", ".join(part for part in (claim.section, claim.figure) if part)
         lines.append(_row(claim.says, place, claim.paper, each.answer, each.decided_by, *each.marks))
     lines += ["", "## Numbers", "", "The least and the most where a claim has several checks.", ""]
     lines += [_row("claim", "asked", *numbers), _row(*["---"] * (2 + len(rows)))]
-    lines += [_row(each.name, each.judged[0].bounds_text, *each.numbers) for each in told]
+    lines += [_row(each.name, each.judged[0].bounds_text, *each.numbers) for each in judged_claims]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def make_readings(result: CampaignResult) -> str:
     """Return claims under all readings as a section of the report."""
-    told = judge_readings(result)
-    rows = told[0].combinations if told else []
+    judged_claims = judge_readings(result)
+    rows = judged_claims[0].combinations if judged_claims else []
     listed = "".join(
         f"<li value='{n}'>{escape(describe_combination(result.campaign.readings, row))}</li>"
         for n, row in enumerate(rows)
@@ -86,23 +86,24 @@ def make_readings(result: CampaignResult) -> str:
         f'<td data-label="Decided by">{escape(each.decided_by)}</td>'
         + "".join(f"<td>{mark}</td>" for mark in each.marks)
         + "</tr>"
-        for each in told
+        for each in judged_claims
     )
     return (
-        f"<section><h2>Claims under all readings</h2><p class='verdict'>{escape(_sum_up(told))}</p>"
+        f"<section><h2>Claims under all readings</h2><p class='verdict'>{escape(_sum_up(judged_claims))}</p>"
         f"<ol start='0'>{listed}</ol><div class='wide'><table><thead><tr><th>Claim</th><th>Held</th>"
         f"<th>Decided by</th>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         f"<p class='small'>{escape(_MARKS)}</p></section>"
     )
 
 
-def _sum_up(told: list[ClaimReadings]) -> str:
+def _sum_up(judged_claims: list[ClaimReadings]) -> str:
     """Return a sentence with the number of claims that no reading decides."""
-    verdicts = [{judged.verdict for judged in each.judged} for each in told]
+    verdicts = [{judged.verdict for judged in each.judged} for each in judged_claims]
     always = sum(found == {HELD} for found in verdicts)
     never = sum(HELD not in found for found in verdicts)
-    rest = len(told) - always - never
-    return f"Of {len(told)} claims {always} hold under all readings, {never} under none, {rest} under some."
+    rest = len(judged_claims) - always - never
+    count = len(judged_claims)
+    return f"Of {count} claims {always} hold under all readings, {never} under none, {rest} under some."
 
 
 def _row(*cells: str) -> str:

@@ -39,14 +39,14 @@ def _seeds(
     for seed in seeds:
         cells = []
         for label in protocols:
-            told = f"{100 * rates[label][seed]:.1f} %" if seed in rates[label] else "-"
+            text = f"{100 * rates[label][seed]:.1f} %" if seed in rates[label] else "-"
             delay = f", {delays[label][seed]:.3g} s" if seed in delays[label] else ""
             replay = replays.get((seed, label))
             watch = f' <a href="{escape(replay.link())}">replay</a>' if replay is not None else ""
-            cells.append(f"<td data-label='{escape(label)}'>{told}{delay}{watch}</td>")
+            cells.append(f"<td data-label='{escape(label)}'>{text}{delay}{watch}</td>")
         if reachable:
-            told = f"{100 * reachable[seed]:.1f} %" if seed in reachable else "-"
-            cells.insert(0, f"<td data-label='reachable'>{told}</td>")
+            text = f"{100 * reachable[seed]:.1f} %" if seed in reachable else "-"
+            cells.insert(0, f"<td data-label='reachable'>{text}</td>")
         rows.append(f"<tr><th scope='row'>seed {seed}</th>{''.join(cells)}</tr>")
     head = "<th>Reachable</th>" if reachable else ""
     head += "".join(f"<th>{escape(label)}</th>" for label in protocols)

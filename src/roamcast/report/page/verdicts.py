@@ -52,24 +52,24 @@ def sum_up(claims: list[JudgedClaim]) -> str:
     further = [judged for judged in claims if judged.claim.source != "paper"]
     begin = "So far " if any(judged.so_far for judged in claims) else ""
     if own and further:
-        told = f"{begin}{_tally(own, 'claims of the paper')}. Implied claims and our own: {_tally(further)}."
+        text = f"{begin}{_tally(own, 'claims of the paper')}. Implied claims and our own: {_tally(further)}."
     else:
-        told = f"{begin}{_tally(claims, 'claims')}."
+        text = f"{begin}{_tally(claims, 'claims')}."
     if any(judged.verdict == UNDECIDED for judged in claims):
-        told += " Undecided: an interval reaches across the bound; more seeds may decide."
+        text += " Undecided: an interval reaches across the bound; more seeds may decide."
     if any(judged.doubt_text for judged in claims):
-        told += f" Fewer than {FEW} seeds decide little."
-    return told
+        text += f" Fewer than {FEW} seeds decide little."
+    return text
 
 
 def _tally(claims: list[JudgedClaim], noun: str = "") -> str:
     tally = Counter(judged.verdict for judged in claims)
-    told = f"{tally[HELD]} of {len(claims)}{' ' * bool(noun)}{noun} held, {tally[NOT_HELD]} did not"
+    text = f"{tally[HELD]} of {len(claims)}{' ' * bool(noun)}{noun} held, {tally[NOT_HELD]} did not"
     if tally[UNDECIDED]:
-        told += f", {tally[UNDECIDED]} {'is' if tally[UNDECIDED] == 1 else 'are'} undecided"
+        text += f", {tally[UNDECIDED]} {'is' if tally[UNDECIDED] == 1 else 'are'} undecided"
     if tally[NOT_JUDGED]:
-        told += f", {tally[NOT_JUDGED]} could not be judged"
-    return told
+        text += f", {tally[NOT_JUDGED]} could not be judged"
+    return text
 
 
 def _row(judged: JudgedClaim, paper: bool) -> str:

@@ -50,10 +50,10 @@ class Worker:
             if not answer.endswith(b"\n"):
                 await self.close()
                 raise UserError("this ended its process; probably it needs more memory than is allowed")
-        told = json.loads(answer)
-        if "error" in told:
-            raise UserError(told["error"])
-        return told["answer"]
+        found = json.loads(answer)
+        if "error" in found:
+            raise UserError(found["error"])
+        return found["answer"]
 
     async def _start(self) -> asyncio.subprocess.Process:
         if self._process is None or self._process.returncode is not None:

@@ -27,15 +27,15 @@ def check(file: str, text: str) -> dict[str, Any]:
     """Return what `roamcast check` says about `text` as the content of `file`, with a map and a form."""
     from roamcast.api.checking import check_scenario
 
-    told: dict[str, Any] = {"problems": [], "summary": "", "map": None, "form": None}
+    record: dict[str, Any] = {"problems": [], "summary": "", "map": None, "form": None}
     with suppress(tomllib.TOMLDecodeError, RecursionError, UserError):  # the check reports them
-        told["form"] = make_form(tomllib.loads(text))
+        record["form"] = make_form(tomllib.loads(text))
     try:
-        scenario, told["summary"] = check_scenario(Path(file), text)
-        told["map"] = describe_map(scenario)
+        scenario, record["summary"] = check_scenario(Path(file), text)
+        record["map"] = describe_map(scenario)
     except UserError as error:
-        told["problems"] = [_problem(line) for line in str(error).splitlines()]
-    return told
+        record["problems"] = [_problem(line) for line in str(error).splitlines()]
+    return record
 
 
 def _problem(line: str) -> dict[str, Any]:

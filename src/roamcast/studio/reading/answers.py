@@ -40,7 +40,7 @@ def summarise(folders: list[str]) -> list[dict[str, Any]]:
         except (UserError, ValueError, LookupError, TypeError, AttributeError) as error:  # of other origin
             found.append({"id": folder, "problem": _brief(error)})
             continue
-        told: dict[str, Any] = {
+        record: dict[str, Any] = {
             "id": folder,
             "title": campaign.title,
             "command": str(notes.get("command") or ""),
@@ -51,9 +51,9 @@ def summarise(folders: list[str]) -> list[dict[str, Any]]:
             "finished": "seconds" in notes,
             "time": (Path(folder) / "campaign.json").stat().st_mtime,
         }
-        if told["finished"]:
-            told["answer"] = _headline(folder)
-        found.append(told)
+        if record["finished"]:
+            record["answer"] = _headline(folder)
+        found.append(record)
     return found
 
 
@@ -67,8 +67,8 @@ def _question(campaign: Campaign, notes: dict[str, Any]) -> Any:
 
 
 def _brief(error: Exception) -> str:
-    told = str(error) if isinstance(error, UserError) else "campaign.json is not that of a campaign"
-    return told.splitlines()[0][:300]
+    text = str(error) if isinstance(error, UserError) else "campaign.json is not that of a campaign"
+    return text.splitlines()[0][:300]
 
 
 def _headline(folder: str) -> str:
@@ -130,32 +130,32 @@ def read_answer(folder: str) -> dict[str, Any]:
     """Return everything that the page of a result shows at once."""
     store = ResultsFolder(folder)
     status = CampaignStatus(store)
-    told: dict[str, Any] = {"status": status.record(), "command": str(status.notes.get("command") or "")}
-    told["question"] = _question(status.campaign, status.notes)
-    told["seeds"] = status.campaign.seed_list
+    record: dict[str, Any] = {"status": status.record(), "command": str(status.notes.get("command") or "")}
+    record["question"] = _question(status.campaign, status.notes)
+    record["seeds"] = status.campaign.seed_list
     points = store.read_table("points").to_pylist()
-    told["protocols"] = _list_protocols(status.campaign)
-    told["points"] = len({(row["sweep"], row["point"]) for row in points})
-    told["report"] = (store.folder / "report.html").exists()
-    told["tables"] = [name for name in _TABLES if store.table_file(name).exists()]
-    told["record"] = None
+    record["protocols"] = _list_protocols(status.campaign)
+    record["points"] = len({(row["sweep"], row["point"]) for row in points})
+    record["report"] = (store.folder / "report.html").exists()
+    record["tables"] = [name for name in _TABLES if store.table_file(name).exists()]
+    record["record"] = None
     try:
         result = CampaignResult(store)
     except CampaignFolderError:
-        return told
-    told["stale"] = warn(result) if result.stale else ""
-    told["record"] = to_record(result, "")
-    for point in told["record"]["points"]:
+        return record
+    record["stale"] = warn(result) if result.stale else ""
+    record["record"] = to_record(result, "")
+    for point in record["record"]["points"]:
         point["texts"] = {
             protocol: {
                 name: format_estimate(value) for name, value in metrics.items() if name in SIDE_BY_SIDE
             }
             for protocol, metrics in point["protocols"].items()
         }
-    told["few"] = len(status.campaign.seed_list) < FEW
-    told["metrics"] = [_describe_metric(name) for name in _shown(result)]
-    told["by_seed"] = _by_seed(result, _shown(result))
-    return told
+    record["few"] = len(status.campaign.seed_list) < FEW
+    record["metrics"] = [_describe_metric(name) for name in _shown(result)]
+    record["by_seed"] = _by_seed(result, _shown(result))
+    return record
 
 
 _TABLES = ("plan", "points", "runs", "metrics", "summary", "differences", "verdicts")
@@ -202,5 +202,5 @@ def explain(folder: str, run: str, event: str, node: int) -> dict[str, Any]:
         explained = explain_request(facts, read_request(event[1:]))
     else:
         explained = explain_event(facts, read_publication(event), node)
-    told: dict[str, Any] = msgspec.to_builtins(explained)
-    return told
+    answer: dict[str, Any] = msgspec.to_builtins(explained)
+    return answer

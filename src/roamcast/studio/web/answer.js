@@ -3,14 +3,14 @@
 import { h, s } from "./dom.js";
 import { colour, metricValue } from "./format.js";
 
-export function answer(told, open) {
-  if (told.stale) return null;
-  if (!told.record) return h("p", { class: "note" }, "The runs are not measured yet. Resume the comparison.");
-  return told.record.points.map((point) => one(told, point, open));
+export function answer(data, open) {
+  if (data.stale) return null;
+  if (!data.record) return h("p", { class: "note" }, "The runs are not measured yet. Resume the comparison.");
+  return data.record.points.map((point) => one(data, point, open));
 }
 
-function one(told, point, open) {
-  const protocols = told.protocols.filter((name) => point.protocols[name]);
+function one(data, point, open) {
+  const protocols = data.protocols.filter((name) => point.protocols[name]);
   const [first, ...rest] = point.answer.sentences;
   const [head, tail] = split(first ?? "");
   const settings = Object.entries(point.settings).map(([key, value]) => `${key} = ${value}`).join(", ");
@@ -19,9 +19,9 @@ function one(told, point, open) {
     h("div", { class: "card pad hero" }, h("p", { class: "headline" }, h("strong", {}, head), tail), rest.map((sentence) => h("p", {}, sentence)),
       h("p", { class: "actions" }, h("button", { type: "button", onclick: () => open("why") }, "Why were events lost?"),
         h("button", { type: "button", class: "quiet", onclick: () => open("replay") }, "Watch a run"))),
-    h("div", { class: "strips" }, told.metrics.slice(0, 4).map((metric) => strip(told, point, metric, protocols))),
+    h("div", { class: "strips" }, data.metrics.slice(0, 4).map((metric) => strip(data, point, metric, protocols))),
     h("p", { class: "small" }, "Dots are seeds, vertical lines their means."),
-    h("div", { class: "card pad wide" }, table(told, point, protocols)));
+    h("div", { class: "card pad wide" }, table(data, point, protocols)));
 }
 
 function split(sentence) {
@@ -29,10 +29,10 @@ function split(sentence) {
   return place < 0 ? [sentence, ""] : [sentence.slice(0, place), sentence.slice(place)];
 }
 
-function table(told, point, protocols) {
-  return h("table", { class: "sides" }, h("caption", {}, told.few ? "Means over seeds, with the smallest and largest value in parentheses (too few seeds for intervals)" : "Means over seeds with 95 % confidence intervals"),
+function table(data, point, protocols) {
+  return h("table", { class: "sides" }, h("caption", {}, data.few ? "Means over seeds, with the smallest and largest value in parentheses (too few seeds for intervals)" : "Means over seeds with 95 % confidence intervals"),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Metric"), protocols.map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, told.metrics.map((metric) => h("tr", {},
+    h("tbody", {}, data.metrics.map((metric) => h("tr", {},
       h("th", { scope: "row", title: metric.meaning }, metric.title, metric.unit ? h("span", { class: "small" }, ` (${metric.unit})`) : null),
       protocols.map((name) => cell(point.texts[name]?.[metric.name], name))))));
 }
@@ -42,8 +42,8 @@ function cell(text, name) {
   return h("td", { "data-label": name }, h("b", {}, mean), h("span", { class: "small" }, rest));
 }
 
-function strip(told, point, metric, protocols) {
-  const rows = told.by_seed.filter((row) => row.sweep === point.sweep && row[metric.name] !== null);
+function strip(data, point, metric, protocols) {
+  const rows = data.by_seed.filter((row) => row.sweep === point.sweep && row[metric.name] !== null);
   const values = rows.map((row) => row[metric.name]);
   if (!values.length) return null;
   const top = metric.scale === "share" ? 1 : Math.max(...values) || 1;

@@ -16,14 +16,14 @@ const headers = (more = {}) => ({ Authorization: `Bearer ${localStorage.getItem(
 export class ApiError extends Error {}
 
 async function read(response) {
-  let told = {};
+  let data = {};
   try {
-    told = await response.json();
+    data = await response.json();
   } catch {
     throw new ApiError(`the server answered with status ${response.status}`);
   }
-  if (!response.ok) throw new ApiError(told.error ?? `status ${response.status}`);
-  return told;
+  if (!response.ok) throw new ApiError(data.error ?? `status ${response.status}`);
+  return data;
 }
 
 async function send(path, options) {

@@ -35,8 +35,8 @@ export async function ask({ world = "shipped/shopping" }) {
 
   const tell = later(200, async () => {
     try {
-      const told = await post("/api/command", question());
-      put(command, commandLine(told.command));
+      const data = await post("/api/command", question());
+      put(command, commandLine(data.command));
       start.disabled = false;
     } catch (error) {
       put(command, h("p", { class: "note bad" }, error.message));
@@ -47,14 +47,14 @@ export async function ask({ world = "shipped/shopping" }) {
   async function load() {
     put(list, h("p", { class: "small" }, "Loading …"));
     try {
-      const told = await get("/api/protocols", { id: where.input.value });
-      put(list, told.protocols.map((each) => {
+      const data = await get("/api/protocols", { id: where.input.value });
+      put(list, data.protocols.map((each) => {
         const id = newId("protocol");
         return h("div", { class: `protocol ${each.able ? "" : "unable"}` },
           h("input", { type: "checkbox", id, value: each.name, disabled: !each.able, checked: each.able && chosen.has(each.name),
             onchange: (event) => chosen[event.target.checked ? "add" : "delete"](each.name) }),
           h("label", { for: id }, h("b", {}, each.name), h("span", { class: "small" }, each.about)));
-      }), told.left_out.map((reason) => h("p", { class: "small" }, reason)));
+      }), data.left_out.map((reason) => h("p", { class: "small" }, reason)));
     } catch (error) {
       put(list, h("p", { class: "note bad" }, error.message));
     }

@@ -8,13 +8,13 @@ import { placingMap } from "./place.js";
 import { predictions } from "./predict.js";
 
 export async function editor({ id }, signal) {
-  const told = await get("/api/world", { id });
+  const data = await get("/api/world", { id });
   const name = id.split("/").slice(1).join("/");
-  let saved = told.text;
+  let saved = data.text;
   let turn = 0;
   let waiting = Promise.resolve();
   const status = h("div", { class: "check-status", role: "status", "aria-live": "polite" });
-  const code = codeEditor(told.text, later(350, check));
+  const code = codeEditor(data.text, later(350, check));
   const form = scenarioForm(change);
   const ground = placingMap(change);
   const predicted = predictions(id, change);
@@ -95,26 +95,26 @@ export async function editor({ id }, signal) {
   async function compare(event) {
     if (code.text === saved) return;
     event.preventDefault();  // what is compared is the file, so changes are saved first
-    const made = await store(told.local ? null : copyName.value.trim());
+    const made = await store(data.local ? null : copyName.value.trim());
     if (made) location.hash = `#/ask?${new URLSearchParams({ world: made })}`;
   }
 
   const copyName = h("input", { type: "text", "aria-label": "Name of the copy", placeholder: "name of the copy",
-    value: told.local ? "" : `my-${name}` });
+    value: data.local ? "" : `my-${name}` });
   const copy = h("form", { class: "row", onsubmit: (event) => {
     event.preventDefault();
     storeCopy();
-  } }, copyName, h("button", { type: "submit", class: told.local ? "quiet" : "" }, "Save a copy"));
-  show(told.check);
+  } }, copyName, h("button", { type: "submit", class: data.local ? "quiet" : "" }, "Save a copy"));
+  show(data.check);
   const askLink = `#/ask?${new URLSearchParams({ world: id })}`;
   return [
     h("div", { class: "head" }, h("div", {}, h("p", { class: "crumb" }, h("a", { href: "#/worlds" }, "Worlds"), " / ",
-      told.local ? "this folder" : "shipped"), h("h1", {}, name)),
-    h("div", { class: "row" }, told.local ? save : null, copy, h("a", { class: "button", href: askLink, onclick: compare }, "Compare protocols"))),
+      data.local ? "this folder" : "shipped"), h("h1", {}, name)),
+    h("div", { class: "row" }, data.local ? save : null, copy, h("a", { class: "button", href: askLink, onclick: compare }, "Compare protocols"))),
     status,
     h("div", { class: "workbench" },
       h("section", { class: "left", "aria-label": "Map, prediction and form" }, ground.element, predicted.element, form.element),
       h("section", { class: "right", "aria-label": "Text" }, code.element)),
-    told.local ? commandLine(`roamcast check ${shellWord(name)}`, "The check in a terminal") : null,
+    data.local ? commandLine(`roamcast check ${shellWord(name)}`, "The check in a terminal") : null,
   ];
 }

@@ -6,14 +6,14 @@ import { ago } from "./format.js";
 import { again } from "./job.js";
 
 export async function history() {
-  const told = await get("/api/results");
-  const open = told.jobs.filter((job) => job.status !== "done");
-  const empty = !told.results.length && !open.length;
+  const data = await get("/api/results");
+  const open = data.jobs.filter((job) => job.status !== "done");
+  const empty = !data.results.length && !open.length;
   return [
     h("div", { class: "head" }, h("div", {}, h("h1", {}, "Results"), h("p", { class: "lead" }, "Every comparison and campaign in this folder.")),
       h("a", { class: "button", href: "#/ask" }, "New comparison")),
     empty ? h("p", { class: "note" }, "This folder has no results yet: start a comparison.") : null,
-    h("ul", { class: "results" }, open.map(running), told.results.map(one)),
+    h("ul", { class: "results" }, open.map(running), data.results.map(one)),
   ];
 }
 

@@ -14,15 +14,15 @@ export async function live(_, signal) {
   const before = new Map();
 
   async function look() {
-    const told = await get("/api/live");
+    const data = await get("/api/live");
     const now = performance.now();
-    put(nodes, told.nodes.length ? told.nodes.map((node) => card(node, rates(node, now))) : h("li", { class: "note" },
+    put(nodes, data.nodes.length ? data.nodes.map((node) => card(node, rates(node, now))) : h("li", { class: "note" },
       "No configuration of a live node is in this folder: a TOML file with `control`, as roamcast node takes it."));
-    for (const folder of told.facts) {
-      if (!networks.has(folder)) networks.set(folder, network(folder, told.minutes));
+    for (const folder of data.facts) {
+      if (!networks.has(folder)) networks.set(folder, network(folder, data.minutes));
     }
     if (networks.size && passing.childElementCount !== networks.size) put(passing, [...networks.values()].map((each) => each.element));
-    if (!networks.size) put(passing, told.nodes.some((node) => node.state) ? h("p", { class: "note" },
+    if (!networks.size) put(passing, data.nodes.some((node) => node.state) ? h("p", { class: "note" },
       "Add the key `facts = \"facts\"` to the configurations of the nodes and restart them: then their events and a replay of the last minutes are shown here.") : null);
     await Promise.all([...networks.values()].map((each) => each.look()));
   }
@@ -67,10 +67,10 @@ function network(folder, periods) {
   } }, "Replay");
 
   async function look() {
-    const told = await get("/api/live/events", query());
-    put(summary, [`${told.nodes.length} nodes`, `${number(told.published)} published`, `${number(told.delivered)} delivered`, `${number(told.messages)} messages`]
+    const data = await get("/api/live/events", query());
+    put(summary, [`${data.nodes.length} nodes`, `${number(data.published)} published`, `${number(data.delivered)} delivered`, `${number(data.messages)} messages`]
       .map((text) => h("span", { class: "chip" }, text)));
-    put(holder, told.events.length ? table("Events, the latest first", ["ago", "from", "event", "delivered", "to"], told.events.map((each) => [
+    put(holder, data.events.length ? table("Events, the latest first", ["ago", "from", "event", "delivered", "to"], data.events.map((each) => [
       duration(Math.max(each.ago, 0)), each.publisher, h("code", {}, each.event), `${each.delivered} of ${each.wanted}`,
       each.got.map(({ node, delay }) => `${node} after ${(1000 * delay).toFixed(0)} ms`).join(", ") || "–",
     ])) : h("p", { class: "note" }, "No event was published in this time."));

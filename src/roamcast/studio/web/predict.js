@@ -15,7 +15,7 @@ export function predictions(world, change) {
   const holder = h("div", { role: "status", "aria-live": "polite" });
   const sliders = h("div", { class: "sliders" });
   const origins = new Map(); // the values on which the ranges of the sliders are centred, by key
-  let all = false, asked = false, wanted = null, told = null;
+  let all = false, asked = false, wanted = null, data = null;
 
   /** Asks for the prediction of a text; while one is computed, only the latest text waits. */
   async function update(text) {
@@ -27,7 +27,7 @@ export function predictions(world, change) {
       wanted = null;
       holder.classList.add("busy");
       try {
-        told = await post("/api/predict", { world, text: now });
+        data = await post("/api/predict", { world, text: now });
         if (wanted === null) draw();
       } catch (error) {
         if (wanted === null) put(holder, h("p", { class: "note" }, `No prediction: ${error.message}`));
@@ -38,15 +38,15 @@ export function predictions(world, change) {
   }
 
   function draw() {
-    const rows = all ? told.protocols : told.protocols.slice(0, FEW);
-    const hidden = told.protocols.length - rows.length;
-    put(holder, doubts(told), h("table", { class: "predicted" },
-      h("caption", {}, `Without a run, from runs of ${number(told.worlds)} random worlds. Bars and brackets: intervals meant to contain ${Math.round(100 * told.coverage)} % of single runs.`),
+    const rows = all ? data.protocols : data.protocols.slice(0, FEW);
+    const hidden = data.protocols.length - rows.length;
+    put(holder, doubts(data), h("table", { class: "predicted" },
+      h("caption", {}, `Without a run, from runs of ${number(data.worlds)} random worlds. Bars and brackets: intervals meant to contain ${Math.round(100 * data.coverage)} % of single runs.`),
       h("thead", {}, h("tr", {}, ["Protocol", "Delivery rate", "", "Delay s", "Airtime s"].map((title) => h("th", { scope: "col" }, title)))),
       h("tbody", {}, rows.map(row))),
     hidden > 0 || all ? h("button", { type: "button", class: "quiet", "aria-expanded": String(all), onclick: () => { all = !all; draw(); } },
       all ? `Show the first ${FEW}` : `Show ${hidden} more`) : null,
-    all ? told.left_out.map((reason) => h("p", { class: "small" }, `Left out: ${reason}`)) : null);
+    all ? data.left_out.map((reason) => h("p", { class: "small" }, `Left out: ${reason}`)) : null);
   }
 
   /** Draws the sliders of a form's main numbers; one that is being moved stays as it is. */

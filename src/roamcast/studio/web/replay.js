@@ -6,10 +6,10 @@ import { frame } from "./result.js";
 const MOST = 4;
 
 /** Returns the tab; `given` may be {run, protocol, seed, event, node} of a loss to open at. */
-export function replay(told, given) {
-  const rows = told.by_seed ?? [];
+export function replay(data, given) {
+  const rows = data.by_seed ?? [];
   if (!rows.length) return h("p", { class: "note" }, "No run is measured yet.");
-  const protocols = told.protocols;
+  const protocols = data.protocols;
   const seeds = [...new Set(rows.map((row) => row.seed))];
   const chosen = new Set(given ? [given.protocol] : protocols.slice(0, 2));
   const holder = h("div", { class: "framed" });
@@ -34,7 +34,7 @@ export function replay(told, given) {
     }
     const query = new URLSearchParams(unique.map((row) => ["run", `${row.protocol}:${row.run}`]));
     const at = first === given && given?.event ? `#event=${given.event}&node=${given.node}` : "";
-    put(holder, frame(`${told.files}/replay.html?${query}${at}`, `Replay of seed ${seed.value}`));
+    put(holder, frame(`${data.files}/replay.html?${query}${at}`, `Replay of seed ${seed.value}`));
   }
   load(given);
   return [h("div", { class: "row tools" }, h("label", { for: seedId }, "Seed"), seed, boxes), holder];

@@ -10,27 +10,27 @@ import { tables } from "./tables.js";
 import { why } from "./why.js";
 
 export async function result({ id, tab = "answer" }) {
-  const told = await get("/api/result", { id });
+  const data = await get("/api/result", { id });
   const open = (key, given) => shown.show(key, given);
   const parts = [
-    ["answer", "Answer", () => answer(told, open)],
-    ["replay", "Replay", (given) => replay(told, given)],
-    ["why", "Why", () => why(id, told, open)],
-    ["tables", "Tables", () => tables(told)],
+    ["answer", "Answer", () => answer(data, open)],
+    ["replay", "Replay", (given) => replay(data, given)],
+    ["why", "Why", () => why(id, data, open)],
+    ["tables", "Tables", () => tables(data)],
     ["sql", "SQL", () => sql(id)],
   ];
-  if (told.report) parts.splice(1, 0, ["report", "Report", () => frame(`${told.files}/report.html`, "Report")]);
+  if (data.report) parts.splice(1, 0, ["report", "Report", () => frame(`${data.files}/report.html`, "Report")]);
   const shown = tabs("Result", parts, tab, (key) =>
     history.replaceState(null, "", `#/result?${new URLSearchParams({ id, tab: key })}`));
-  const { status } = told;
+  const { status } = data;
   const title = status.title;
   return [
     h("div", { class: "head" }, h("div", {}, h("p", { class: "crumb" }, h("a", { href: "#/results" }, "Results"), ` / ${id}`), h("h1", {}, title)),
       status.missing || status.failed ? h("div", { class: "row" }, h("span", { class: "chip not-finished" }, `${status.done} of ${status.planned} runs done`),
-        told.question && !status.running ? again({ question: told.question, result: id }) : null) : null),
-    told.stale ? h("div", { class: "note bad row spread" }, told.stale, told.question ? again({ question: told.question, result: id }) : null) : null,
+        data.question && !status.running ? again({ question: data.question, result: id }) : null) : null),
+    data.stale ? h("div", { class: "note bad row spread" }, data.stale, data.question ? again({ question: data.question, result: id }) : null) : null,
     shown.element,
-    told.command ? commandLine(told.command, "The same in a terminal") : null,
+    data.command ? commandLine(data.command, "The same in a terminal") : null,
   ];
 }
 

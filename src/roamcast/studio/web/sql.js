@@ -20,8 +20,8 @@ export function sql(id) {
     if (!event.target.open || columns.dataset.read) return;
     columns.dataset.read = "yes";
     try {
-      const told = await get("/api/tables", { id });
-      columns.append(h("dl", {}, Object.entries(told).map(([table, fields]) => [h("dt", {}, table),
+      const data = await get("/api/tables", { id });
+      columns.append(h("dl", {}, Object.entries(data).map(([table, fields]) => [h("dt", {}, table),
         h("dd", {}, fields.map((field) => h("span", { title: field.meaning }, `${field.name}${field.unit ? ` [${field.unit}]` : ""} `)))])));
     } catch (error) {
       columns.append(h("p", { class: "note bad" }, error.message));
@@ -43,18 +43,18 @@ export function sql(id) {
   h("div", { class: "row spread" }, h("div", { class: "row" }, h("span", { class: "small" }, "Examples"), EXAMPLES.map(([title, text]) =>
     h("button", { type: "button", class: "quiet", onclick: () => { area.value = text; } }, title))), run), columns);
 
-  function show(told) {
-    const command = commandLine(told.command.map(shellWord).join(" "), "The query in a terminal");
-    if (!told.rows.length) {
+  function show(data) {
+    const command = commandLine(data.command.map(shellWord).join(" "), "The query in a terminal");
+    if (!data.rows.length) {
       put(answer, h("p", { class: "note" }, "No rows."), command);
       return;
     }
-    const names = Object.keys(told.rows[0]);
-    put(answer, chart(told.rows, names),
+    const names = Object.keys(data.rows[0]);
+    put(answer, chart(data.rows, names),
       h("div", { class: "card pad wide tall" }, h("table", { class: "plain" },
-        h("caption", {}, `${told.more ? "The first " : ""}${told.rows.length} rows`),
-        h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col", class: typeof told.rows[0][name] === "number" ? "number" : "" }, name)))),
-        h("tbody", {}, told.rows.slice(0, 500).map((row) => h("tr", {}, names.map((name) =>
+        h("caption", {}, `${data.more ? "The first " : ""}${data.rows.length} rows`),
+        h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col", class: typeof data.rows[0][name] === "number" ? "number" : "" }, name)))),
+        h("tbody", {}, data.rows.slice(0, 500).map((row) => h("tr", {}, names.map((name) =>
           h("td", { class: typeof row[name] === "number" ? "number" : "" }, typeof row[name] === "object" && row[name] !== null ? JSON.stringify(row[name]) : number(row[name])))))))), command);
   }
   return [form, answer];

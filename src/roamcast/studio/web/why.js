@@ -3,13 +3,13 @@
 import { get } from "./api.js";
 import { commandLine, h, newId, put, shellWord } from "./dom.js";
 
-export function why(id, told, open) {
-  const rows = told.by_seed ?? [];
+export function why(id, data, open) {
+  const rows = data.by_seed ?? [];
   if (!rows.length) return h("p", { class: "note" }, "No run is measured yet.");
   const holder = h("div", { "aria-live": "polite" });
   const protocolId = newId("of"), seedId = newId("seed");
   const worst = rows.reduce((low, row) => ((row.delivery_rate ?? 1) < (low.delivery_rate ?? 1) ? row : low), rows[0]);
-  const protocol = h("select", { id: protocolId, onchange: load }, told.protocols.map((name) => h("option", { value: name }, name)));
+  const protocol = h("select", { id: protocolId, onchange: load }, data.protocols.map((name) => h("option", { value: name }, name)));
   const seed = h("select", { id: seedId, onchange: load }, [...new Set(rows.map((row) => row.seed))].map((each) => h("option", { value: each }, each)));
   protocol.value = worst.protocol;
   seed.value = String(worst.seed);
@@ -47,8 +47,8 @@ export function why(id, told, open) {
     const tell = async () => {
       put(story, h("p", { class: "loading" }, "Explaining …"));
       try {
-        const told = await get("/api/explain", { id, run: row.run, event: `${mark}${cause.about}`, node: cause.node });
-        put(story, h("ol", {}, told.story.map((sentence) => h("li", {}, sentence))));
+        const data = await get("/api/explain", { id, run: row.run, event: `${mark}${cause.about}`, node: cause.node });
+        put(story, h("ol", {}, data.story.map((sentence) => h("li", {}, sentence))));
       } catch (error) {
         put(story, h("p", { class: "note bad" }, error.message));
       }

@@ -6,15 +6,15 @@ import { duration, number } from "./format.js";
 import { describeMap, drawMap } from "./map.js";
 
 export async function worlds() {
-  const told = await get("/api/worlds");
-  document.getElementById("folder").textContent = told.folder;
-  const own = told.worlds.filter((world) => world.local);
-  const shipped = told.worlds.filter((world) => !world.local);
+  const data = await get("/api/worlds");
+  document.getElementById("folder").textContent = data.folder;
+  const own = data.worlds.filter((world) => world.local);
+  const shipped = data.worlds.filter((world) => !world.local);
   return [
     h("div", { class: "head" }, h("div", {}, h("h1", {}, "Worlds"),
       h("p", { class: "lead" }, "A world is a scenario: an area, nodes that move, their radio, and what is published."))),
     dropZone(),
-    told.live.length ? h("p", { class: "note row spread" }, `${told.live.length === 1 ? "A configuration of a live node is" : `Configurations of ${told.live.length} live nodes are`} in this folder.`,
+    data.live.length ? h("p", { class: "note row spread" }, `${data.live.length === 1 ? "A configuration of a live node is" : `Configurations of ${data.live.length} live nodes are`} in this folder.`,
       h("a", { class: "button", href: "#/live" }, "Watch live nodes")) : null,
     own.length ? h("section", {}, h("h2", {}, "In this folder"), gallery(own)) : null,
     h("section", {}, h("h2", {}, "Shipped with Roamcast"), gallery(shipped)),
@@ -60,7 +60,7 @@ function dropZone() {
     zone.classList.add("busy");
     try {
       const made = await upload("/api/import", file);
-      toast(`imported ${number(made.told.nodes)} nodes`);
+      toast(`imported ${number(made.imported.nodes)} nodes`);
       location.hash = `#/world?${new URLSearchParams({ id: made.id })}`;
     } catch (error) {
       toast(error.message, "bad");

@@ -191,6 +191,8 @@ def test_a_slider_changes_the_text_and_the_prediction(visit):
     wait_until(page, f"document.querySelector('.predicted tbody').innerText !== {said}")
     text = page.get_by_label("Scenario as TOML").input_value()
     assert float(re.search(r'range = "([\d.]+) m"', text)[1]) == pytest.approx(250 * 4**0.4, rel=0.03)
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.get_by_role("button", name=re.compile(r"^Show \d+ more$")).click()
     assert page.locator(".predicted tbody tr").count() > 5
 

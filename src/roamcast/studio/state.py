@@ -15,6 +15,8 @@ from roamcast.studio.workspace import Workspace
 
 EDIT_LIMIT = 30.0
 "Maximum duration of a check [s]."
+PREVIEW_LIMIT = 120.0
+"Maximum duration of a prediction or a map of the gallery [s]; the first one of a process loads libraries."
 READ_LIMIT = 300.0
 "Maximum duration of reading a result, of a replay or of an import [s]."
 
@@ -27,7 +29,7 @@ class StudioState:
         self.workspace = Workspace(folder)
         self.editing = Worker(self.workspace.folder, EDIT_LIMIT)
         "Checks and maps, which should answer at once."
-        self.previewing = Worker(self.workspace.folder, EDIT_LIMIT)
+        self.previewing = Worker(self.workspace.folder, PREVIEW_LIMIT)
         "Maps of the gallery and predictions, which must not delay a check."
         self.reading = Worker(self.workspace.folder, READ_LIMIT)
         "Results, replays and imports."

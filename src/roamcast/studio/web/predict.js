@@ -40,10 +40,10 @@ export function predictions(world, change) {
   function draw() {
     const rows = all ? data.protocols : data.protocols.slice(0, FEW);
     const hidden = data.protocols.length - rows.length;
-    put(holder, doubts(data), h("table", { class: "predicted" },
-      h("caption", {}, `Without a run, from runs of ${number(data.worlds)} random worlds. Bars and brackets: intervals meant to contain ${Math.round(100 * data.coverage)} % of single runs.`),
-      h("thead", {}, h("tr", {}, ["Protocol", "Delivery rate", "", "Delay s", "Airtime s"].map((title) => h("th", { scope: "col" }, title)))),
-      h("tbody", {}, rows.map(row))),
+    put(holder, doubts(data), h("div", { class: "wide" }, h("table", { class: "predicted" },
+      h("caption", {}, `Predicted without a run, from runs of ${number(data.worlds)} random worlds. Bars and brackets: intervals meant to contain ${Math.round(100 * data.coverage)} % of single runs.`),
+      h("thead", {}, h("tr", {}, ["Protocol", "Delivery rate", "", "Delay (s)", "Airtime (s)"].map((title) => h("th", { scope: "col" }, title)))),
+      h("tbody", {}, rows.map(row)))),
     hidden > 0 || all ? h("button", { type: "button", class: "quiet", "aria-expanded": String(all), onclick: () => { all = !all; draw(); } },
       all ? `Show the first ${FEW}` : `Show ${hidden} more`) : null,
     all ? data.left_out.map((reason) => h("p", { class: "small" }, `Left out: ${reason}`)) : null);
@@ -73,7 +73,7 @@ function row({ name, delivery, delay, airtime }) {
   const percent = (value) => `${(100 * value).toFixed(0)}`;
   return h("tr", {}, h("th", { scope: "row" }, name),
     h("td", { class: "number" }, `${percent(delivery.value)} [${percent(delivery.low)}, ${percent(delivery.high)}] %`),
-    h("td", { class: "bar" }, bar(delivery)),
+    h("td", { class: "share" }, bar(delivery)),
     [delay, airtime].map((each) => h("td", { class: "number" }, h("b", {}, number(each.value)), h("span", { class: "small" }, ` [${number(each.low)}, ${number(each.high)}]`))));
 }
 

@@ -1,7 +1,9 @@
 """Hostile air: nothing that anyone says crashes a node, fills its tables or stops the others."""
 
+from collections import Counter
 from random import Random
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,10 +14,18 @@ from roamcast.routing.cbr.cbr import Cbr
 from roamcast.routing.cbr.ft import FtCbr
 from roamcast.routing.cbr.messages import Advert, MostCovering, Subscription
 from roamcast.routing.cbr.parameters import CbrParameters, FtCbrParameters
-from roamcast.routing.cbr.raft.messages import Ack, Addressee, InterestPeriod, Subscribe, XcastEvent
+from roamcast.routing.cbr.raft.messages import (
+    Ack,
+    Addressee,
+    InterestPeriod,
+    Nack,
+    SequenceGap,
+    Subscribe,
+    XcastEvent,
+)
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft.raft import RaftCbr
-from roamcast.routing.router import Publication
+from roamcast.routing.router import Drop, Publication
 from roamcast.routing.unicast.unicast import Datagram
 from roamcast.testing import Mesh
 from roamcast.testing.messages import hostile_messages
@@ -130,7 +140,7 @@ def test_fake_subscribers_and_publishers_leave_raft_tables_bounded():
         mesh.routers[1].receive(Datagram(0, 1, 9, Ack(7, fake, frozenset({3}))), 0, 0.0)
     publisher, subscriber = mesh.routers
     assert len(publisher.publishing.sessions) == 50
-    assert len(subscriber.subscribing.wishes) == 50
+    assert len(subscriber.subscribing.subscriptions) == 50
     assert len(subscriber.ordering.streams[0].early) == 50
     assert len(subscriber.cache.events) == 50
     assert len(subscriber.acks.gathered) <= 51
@@ -152,3 +162,64 @@ def test_events_for_nobody_leave_the_custody_of_a_broker_bounded():
     assert len(broker.unicast._failed) <= broker.parameters.dsdv.destinations
     mesh.run(for_=60)
     assert broker.custody.waiting == {}
+
+
+def test_large_forged_events_leave_raft_tables_bounded_in_bytes():
+    limit = 2**17
+    small = RaftCbrParameters(event_bytes=limit)
+    mesh = Mesh.line(3, lambda host: RaftCbr(host, small))
+    mesh.advertise(0, EVERYTHING)
+    mesh.subscribe(1, NARROW)
+    mesh.run(for_=60)
+    broker, largest = mesh.routers[1], Counter()
+    for fake in range(1_000):
+        forged = Publication(0, 10**6 + fake, THREE, size=1000)
+        places = (Addressee(1, 10**6 + fake - 1, 1), Addressee(10_000 + fake, -1, 1))
+        event = XcastEvent(forged, (0,), places)
+        broker.receive(event, 0, 0.0)
+        stuck = msgspec.structs.replace(event, destinations=places[1:])
+        broker.link_failed(stuck, 2)
+        broker.link_failed(stuck, 10_000 + fake)
+        for name, table in broker.tables().items():
+            largest[name] = max(largest[name], table.bytes)
+    for name in ("cache", "custody", "early"):
+        assert limit // 2 < largest[name] <= limit, name
+    assert Drop.TABLE_FULL in {drop.reason for drop in mesh.drops}
+    mesh.run(for_=60)
+
+
+def test_copies_received_lately_are_bounded_in_bytes():
+    limit = 2**17
+    broker = Mesh.line(2, lambda host: RaftCbr(host, RaftCbrParameters(event_bytes=limit))).routers[1]
+    everybody = tuple(Addressee(10_000 + node, -1, 1) for node in range(1024))
+    for fake in range(100):
+        broker.receive(XcastEvent(Publication(9, fake, THREE), (9,), everybody), 0, 0.0)
+        assert broker.tables()["recent"].bytes <= limit
+    assert broker.tables()["recent"].bytes > limit // 2
+
+
+def test_merged_lists_of_a_broker_fit_into_a_message():
+    mesh = Mesh.line(3, lambda host: RaftCbr(host, RaftCbrParameters()))
+    mesh.as_bytes = True
+    mesh.advertise(0, EVERYTHING)
+    mesh.run(for_=30)
+    broker = mesh.routers[1]
+    forged = Publication(0, 1, THREE)
+    for copy in range(5):
+        nodes = range(10_000 + 1000 * copy, 11_000 + 1000 * copy)
+        event = XcastEvent(forged, (0,), tuple(Addressee(node, -1, 1) for node in nodes))
+        broker.receive(event, 0, 0.0)
+        for neighbour in (0, 2):
+            broker.link_failed(event, neighbour)
+        broker.receive(Datagram(2, 1, 9, Ack(0, 1, frozenset(nodes))), 2, 0.0)
+        assert max(map(len, broker.acks.gathered.values())) <= 1024
+        assert len(broker.cache.find(event).destinations) <= 1024
+        assert len(broker.custody.waiting[forged.id][1]) <= 1024
+    gaps = tuple(SequenceGap(10 * n, 10 * n + 2) for n in range(1024))
+    for n in range(16):
+        place = Addressee(2, 10 * n, 1)
+        broker.receive(XcastEvent(Publication(0, 10 * n + 1, THREE), (0,), (place,)), 0, 0.0)
+    broker.receive(Datagram(2, 1, 9, Nack(0, 2, (0,), 0, gaps, 1)), 2, 0.0)
+    mesh.run(for_=30)
+    [forwarded, *_] = [each.message for each in mesh.sent_of(Nack) if each.node == 1]
+    assert len(forwarded.holes) == 1024

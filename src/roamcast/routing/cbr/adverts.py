@@ -163,9 +163,9 @@ class AdvertTable:
             self._renumber(offering, advert, now)
             offering.contradicted = True
 
-    def contradicted(self, told: Iterable[Advert]) -> list[KnownAdvert]:
+    def contradicted(self, sent: Iterable[Advert]) -> list[KnownAdvert]:
         """Return the entries for which a neighbour sent a much older serial since the last call, and whose
-        newest serial is not among the adverts in `told`, which were sent just now.
+        newest serial is not among the adverts in `sent`, which were sent just now.
 
         The older serial comes from a publisher that does not know the newest one, because that one is forged
         or the publisher has restarted.
@@ -175,7 +175,7 @@ class AdvertTable:
             return []
         for each in doubtful:
             each.contradicted = False
-        known = {(advert.publisher, advert.pattern, advert.serial) for advert in told}
+        known = {(advert.publisher, advert.pattern, advert.serial) for advert in sent}
         return [each for each in doubtful if (each.publisher, each.pattern, each.serial) not in known]
 
     def _follow(

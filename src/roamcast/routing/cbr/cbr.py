@@ -74,7 +74,7 @@ class Cbr(Advertising):
         self.forwarded = ForwardedFilters(p.subscriptions)
         self.passed_on: Leases[Filter, bool] = Leases(p.repeat, p.subscriptions)
         "Filters that were passed on within the last `repeat` seconds and need not be passed on again."
-        self.told = MinimalCover()
+        self.cover = MinimalCover()
         "The minimal cover of all filters known here, announced for most-covering."
         self.seen = Seen(p.handled_limit)
         "Ids of the events handled here."
@@ -249,10 +249,10 @@ class Cbr(Advertising):
     def _next_hops(self, now: float, offers: list[AdvertRoutes]) -> NextHops:
         if not self.parameters.most_covering:
             return NextHops(offers, self.relations)
-        wishes = self.subscriptions.entries(now)
+        entries = self.subscriptions.entries(now)
 
         def find_branch(publisher: NodeId, pattern: Filter, child: NodeId) -> Branch | None:
-            through_us = {c for c, wanted in wishes if self.relations.intersects(wanted, pattern)}
+            through_us = {c for c, wanted in entries if self.relations.intersects(wanted, pattern)}
             avoid = through_us | {child} if self.parameters.avoid_rings else {child}
             return self.trees.best(publisher, pattern, avoid, now)
 
@@ -301,9 +301,9 @@ class Cbr(Advertising):
         distinct = dict.fromkeys(patterns)
         if not self.parameters.covering:
             return {wide: sum(self.relations.covers(wide, other) for other in patterns) for wide in distinct}
-        self.told.replace_all(distinct)
-        counts = Counter(wide for pattern in patterns for wide in self.told.covering(pattern))
-        return {pattern: counts[pattern] for pattern in distinct if self.told.is_minimal(pattern)}
+        self.cover.replace_all(distinct)
+        counts = Counter(wide for pattern in patterns for wide in self.cover.covering(pattern))
+        return {pattern: counts[pattern] for pattern in distinct if self.cover.is_minimal(pattern)}
 
 
 def _subscriber(message: Subscription | NamedSubscription) -> NodeId | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from roamcast.routing.cbr.raft.cache import EventCache
+from roamcast.routing.cbr.raft.messages import LIST_LIMIT
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Host, NodeId
 
@@ -34,12 +35,15 @@ class AckAggregator:
 
     def add(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> None:
         """Add an acknowledgement; it is sent with the next aggregate of its event."""
+        event, subscribers = (publisher, sequence), frozenset(subscribers)
+        if len(self.gathered.get(event, ())) + len(subscribers) > LIST_LIMIT:
+            self._forward(event)
         if self._by_children:
-            self._collect((publisher, sequence), frozenset(subscribers))
+            self._collect(event, subscribers)
             return
         if not self.gathered:
             self.host.call_later(self._delay, self._flush)
-        self.gathered.setdefault((publisher, sequence), set()).update(subscribers)
+        self.gathered.setdefault(event, set()).update(subscribers)
         if len(self.gathered) > self._capacity:
             self._flush()
 

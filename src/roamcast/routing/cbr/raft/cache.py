@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import NamedTuple
 
-from roamcast.routing.cbr.raft.messages import LOWEST, Addressee, Nack, SequenceGap, XcastEvent, elapsed_since
+from roamcast.routing.cbr.raft.byte_budget import ByteBudget, event_bytes
+from roamcast.routing.cbr.raft.messages import (
+    LIST_LIMIT,
+    LOWEST,
+    Addressee,
+    Nack,
+    SequenceGap,
+    XcastEvent,
+    elapsed_since,
+)
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Host, NodeId, Publication
 from roamcast.routing.state.leases import Leases
@@ -34,6 +43,7 @@ class EventCache:
         self.host = host
         self.parameters = parameters
         self.events: Leases[int, CachedEvent] = Leases(parameters.cache_lease, parameters.cached_events)
+        self._budget = ByteBudget(parameters.event_bytes)
 
     def add(self, event: XcastEvent, chain: tuple[NodeId, ...]) -> None:
         """Cache an event with its destinations and its path, merged with an earlier copy."""
@@ -43,12 +53,20 @@ class EventCache:
         published, since = now - event.age / 1000, now
         acknowledged: set[NodeId] = set()
         if held is not None:
-            destinations = held.destinations | destinations
+            merged = held.destinations | destinations
+            destinations = merged if len(merged) <= LIST_LIMIT else destinations
             published, since = min(published, held.published), held.since
             acknowledged = held.acknowledged
         self.events.sweep(now)
         cached = CachedEvent(event.publication, chain, destinations, published, since, acknowledged)
         self.events.renew(id, cached, now)
+        if self._budget.spend(event_bytes(event.publication, event.destinations) + 4 * len(chain)):
+            sizes = [
+                (id, event_bytes(each.publication, each.destinations) + 4 * len(each.chain))
+                for id, each in self.events.items(now)
+            ]
+            for id in self._budget.surplus(sizes):
+                self.events.discard(id)
 
     def find(self, event: XcastEvent) -> CachedEvent:
         """Return the entry of an event; create it if the event is not cached."""
@@ -63,7 +81,7 @@ class EventCache:
         held = self.events.get(publisher << 32 | sequence, self.host.now())
         return held.chain[-2] if held is not None and len(held.chain) > 1 else publisher
 
-    def acknowledge(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> bool:
+    def acknowledge(self, publisher: NodeId, sequence: int, subscribers: Set[NodeId]) -> bool:
         """Record acknowledgements of an event; return whether all destinations here have acknowledged it.
 
         False if the event is not cached.
@@ -71,7 +89,7 @@ class EventCache:
         held = self.events.get(publisher << 32 | sequence, self.host.now())
         if held is None:
             return False
-        held.acknowledged.update(subscribers)
+        held.acknowledged.update(held.destinations.keys() & subscribers)
         return held.acknowledged >= held.destinations.keys()
 
     def serve(self, nack: Nack) -> tuple[list[XcastEvent], list[SequenceGap]]:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
+from roamcast.routing.cbr.raft.byte_budget import ByteBudget, event_bytes
 from roamcast.routing.cbr.raft.cache import EventCache
-from roamcast.routing.cbr.raft.messages import Addressee, XcastEvent, elapsed_since
+from roamcast.routing.cbr.raft.messages import LIST_LIMIT, Addressee, XcastEvent, elapsed_since
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Drop, Host, NodeId
 from roamcast.routing.state.serials import is_newer
@@ -33,6 +34,7 @@ class Custody:
         "Publication id -> the event and the subscribers without a route, the longest waiting first."
         self._cache = cache
         self._send = send
+        self._budget = ByteBudget(parameters.event_bytes)
 
     def add(self, event: XcastEvent, stuck: Collection[Addressee]) -> bool:
         """Schedule another attempt for the `stuck` subscribers of an event; return whether it is the first
@@ -52,7 +54,15 @@ class Custody:
             self.host.call_later(max(self.parameters.link_retry, waited), self._retry, event.publication_id)
         elif self.waiting[event.publication_id][1].keys() >= {each.node for each in stuck}:
             self.host.drop(event, Drop.DUPLICATE)
-        self.waiting[event.publication_id][1].update((each.node, each) for each in stuck)
+        nodes = self.waiting[event.publication_id][1]
+        nodes.update((each.node, each) for each in stuck)
+        for node in list(nodes)[:-LIST_LIMIT]:
+            del nodes[node]
+        if self._budget.spend(event_bytes(event.publication, stuck)):
+            sizes = [(id, event_bytes(held.publication, nodes)) for id, (held, nodes) in self.waiting.items()]
+            for id in self._budget.surplus(sizes):
+                oldest, _ = self.waiting.pop(id)
+                self.host.drop(oldest, Drop.TABLE_FULL)
         return waited < self.parameters.link_retry
 
     def acknowledge(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TypeAlias
 
+from roamcast.routing.cbr.raft.byte_budget import ByteBudget
 from roamcast.routing.cbr.raft.messages import Addressee, Ping, XcastEvent
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Footprint, Host, NodeId
@@ -26,6 +27,7 @@ class RecentDuplicates:
         self._known: Leases[Passage, XcastEvent | Ping] = Leases(
             parameters.retransmit_timeout, parameters.cached_events
         )
+        self._budget = ByteBudget(parameters.event_bytes)
 
     def is_copy(self, message: XcastEvent | Ping) -> bool:
         """Return whether an identical message was received recently, and remember this one."""
@@ -35,7 +37,12 @@ class RecentDuplicates:
             passage = (-1 - message.publisher, message.chain, message.destinations, 0)
         now = self.host.now()
         self._known.sweep(now)
-        return not self._known.renew(passage, message, now)
+        copy = not self._known.renew(passage, message, now)
+        if not copy and self._budget.spend(message.length):
+            sizes = [(each, held.length) for each, held in self._known.items(now)]
+            for each in self._budget.surplus(sizes):
+                self._known.discard(each)
+        return copy
 
     def footprint(self) -> Footprint:
         """Return the size: the messages remembered, by their length."""

@@ -27,14 +27,16 @@ def of_publisher(publishing: RaftPublisher) -> dict[str, Footprint]:
         "kept": _events(
             [publication for _, publication in publishing.events.values()], p.unacknowledged_events
         ),
-        "published": _events([publication for _, publication in publishing.recent], p.unacknowledged_events),
+        "published": _events(
+            [publication for _, publication in publishing.log.recent], p.unacknowledged_events
+        ),
     }
 
 
 def of_subscriber(subscribing: RaftSubscriber, ordering: OrderedDelivery) -> dict[str, Footprint]:
     """Return the sizes of the subscription state by publisher, of the streams, and of the reorder buffers."""
-    p, wishes = subscribing.parameters, subscribing.wishes.values()
-    patterns = sum(_patterns((*wish.offers, *wish.patterns)) for wish in wishes)
+    p, subscriptions = subscribing.parameters, subscribing.subscriptions.values()
+    patterns = sum(_patterns((*each.offers, *each.patterns)) for each in subscriptions)
     streams = ordering.streams.values()
     early = [
         waiting.publication
@@ -43,7 +45,9 @@ def of_subscriber(subscribing: RaftSubscriber, ordering: OrderedDelivery) -> dic
     ]
     return {
         "publishers": Footprint(
-            len(wishes), sum(45 + 12 * len(wish.first_sent) for wish in wishes) + patterns, p.publishers
+            len(subscriptions),
+            sum(45 + 12 * len(each.first_sent) for each in subscriptions) + patterns,
+            p.publishers,
         ),
         "streams": Footprint(
             len(streams),

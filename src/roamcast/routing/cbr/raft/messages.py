@@ -38,6 +38,8 @@ Version: TypeAlias = Annotated[int, Int(4, least=1)]
 "The version of a subscription: the subscriber's incarnation in the upper byte, and a count (`version_of`)."
 
 
+LIST_LIMIT = 1024
+"Maximum number of destinations, periods, subscribers or gaps in one message."
 ORDER_LIMIT = 512
 "Maximum number of events whose order one acknowledgement can list."
 LONGEST_STEP = 2**23 - 1
@@ -102,7 +104,7 @@ class XcastEvent(Message, number=32, category=Category.EVENT, role=Role.EVENT):
     publication: Publication
     chain: Annotated[tuple[Node, ...], ListOf(255, least=1)]
     "The nodes that forwarded it, the publisher first."
-    destinations: Annotated[tuple[Addressee, ...], ListOf(1024, least=1)]
+    destinations: Annotated[tuple[Addressee, ...], ListOf(LIST_LIMIT, least=1)]
     age: Milliseconds = 0
     "Minimum time since publication [ms]; the transmission time is not included."
 
@@ -143,7 +145,7 @@ class Subscribe(Message, number=33, category=Category.SUBSCRIPTION, role=Role.SU
     publisher_incarnation: Incarnation
     serial: Serial
     "Serial of the newest advertisement received when this was sent; it bounds the travel time."
-    periods: Annotated[tuple[InterestPeriod, ...], ListOf(1024)]
+    periods: Annotated[tuple[InterestPeriod, ...], ListOf(LIST_LIMIT)]
     heard: Place = -1
     "The latest event of the publisher that the subscriber had received when this was sent; -1 if none."
     covered: Milliseconds = 0
@@ -221,7 +223,7 @@ class Ping(Message, number=35, category=Category.CONTROL, role=Role.REPAIR_REQUE
 
     publisher: Node
     chain: Annotated[tuple[Node, ...], ListOf(255, least=1)]
-    destinations: Annotated[tuple[Node, ...], ListOf(1024, least=1)]
+    destinations: Annotated[tuple[Node, ...], ListOf(LIST_LIMIT, least=1)]
 
     def inconsistency(self) -> str | None:
         """Return an error if the chain does not begin with the publisher."""
@@ -233,7 +235,7 @@ class Ack(Message, number=36, category=Category.CONTROL, role=Role.EVENT_ACK):
 
     publisher: Node
     sequence: Sequence
-    subscribers: Annotated[frozenset[Node], ListOf(1024, least=1)]
+    subscribers: Annotated[frozenset[Node], ListOf(LIST_LIMIT, least=1)]
 
     @property
     def publication_id(self) -> int:
@@ -261,7 +263,7 @@ class Nack(Message, number=37, category=Category.CONTROL, role=Role.REPAIR_REQUE
     "The nodes to ask next, the publisher last."
     last: Place
     "The subscriber has everything up to this event, regardless of gaps that brokers on the path fill."
-    holes: Annotated[tuple[SequenceGap, ...], ListOf(1024)]
+    holes: Annotated[tuple[SequenceGap, ...], ListOf(LIST_LIMIT)]
     "The missing ranges."
     edition: Annotated[int, Int(4)]
     "Copies of an older edition are invalid for the subscriber."

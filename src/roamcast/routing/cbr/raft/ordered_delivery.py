@@ -1,93 +1,24 @@
-"""RAFT-CBR at the subscriber: ordered, duplicate-free delivery, and negative acknowledgements for gaps."""
+"""RAFT-CBR at the subscriber: ordered delivery without duplicates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from math import inf
-from typing import NamedTuple
 
+from roamcast.routing.cbr.raft.byte_budget import ByteBudget, event_bytes
+from roamcast.routing.cbr.raft.gap_requests import GapRequests
 from roamcast.routing.cbr.raft.messages import (
-    CIRCLE,
-    HIGHEST,
     LOWEST,
     ORDER_LIMIT,
     Addressee,
     Nack,
-    SequenceGap,
     XcastEvent,
-    extend,
     first_version,
     wire_number,
 )
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft.publisher_stream import BufferedEvent, PublisherStream
 from roamcast.routing.router import Drop, Host, NodeId, Publication
-
-
-class BufferedEvent(NamedTuple):
-    """An event that cannot be delivered yet."""
-
-    sequence: int
-    "Its extended sequence number."
-    before: int
-    "Extended sequence number of the preceding event."
-    published: float
-    "Latest possible time of publication [s]."
-    wanted: bool
-    "Whether to deliver it to the application; false if it was published before the subscription."
-    publication: Publication
-
-
-class PublisherStream:
-    """The state of the event stream of one publisher; sequence numbers are extended (`extend`)."""
-
-    __slots__ = (
-        *("asked", "asked_at", "asking", "chain", "early", "edition", "last", "near", "order", "reminded"),
-        *("delayed", "timeout", "unplaced"),
-    )
-
-    def __init__(self, incarnation: int, timeout: float) -> None:
-        self.last = first_version(incarnation)
-        "Sequence number of the last delivered event."
-        self.near: int | None = None
-        "An extended number of this stream, the last delivered one if there is one."
-        self.early: dict[int, BufferedEvent] = {}
-        "Events that wait for their predecessors, by sequence number."
-        self.edition = 0
-        "The current edition of the order; copies of an older edition have a wrong predecessor."
-        self.order: dict[int, int] = {}
-        "Sequence number -> predecessor, as listed by the publisher for this edition; no doubtful events."
-        self.unplaced: dict[int, BufferedEvent] = {}
-        "Copies of an older edition that wait for the list, or for a copy of this edition."
-        self.chain: tuple[NodeId, ...] = ()
-        "The path of the latest event, the nearest node first."
-        self.asking = False
-        self.asked = LOWEST
-        "The highest sequence number requested."
-        self.timeout = timeout
-        "Time to wait for an answer before all gaps are requested again [s]; doubled each time."
-        self.reminded = False
-        "Whether a repeated request is scheduled."
-        self.delayed = False
-        "Whether an acknowledgement is delayed until further events of its run arrive."
-        self.asked_at = -inf
-        "When all gaps were last requested [s]."
-
-    def extend(self, sequence: int) -> int:
-        """Return the extended number of a sequence number of this stream."""
-        if self.near is None and sequence >= 0:
-            self.near = sequence + CIRCLE
-        return extend(sequence, self.near or 0)
-
-    def gaps(self) -> list[SequenceGap]:
-        """Return the missing ranges before the buffered events, in extended numbers."""
-        holes = []
-        first = self.last + 1 if self.last >= 0 else LOWEST
-        for sequence in sorted(self.early):
-            before = self.early[sequence].before
-            if before >= first:
-                holes.append(SequenceGap(first, before))
-            first = sequence + 1
-        return holes
 
 
 class OrderedDelivery:
@@ -106,9 +37,10 @@ class OrderedDelivery:
         self.incarnation = incarnation
         self.streams: dict[NodeId, PublisherStream] = {}
         p = parameters
+        self._budget = ByteBudget(p.event_bytes)
         self._run_gather = (p.window - 1) * p.ack_delay if p.paced and p.retransmit_runs else 0.0
         self._acknowledge = acknowledge
-        self._ask = ask
+        self._requests = GapRequests(host, p, self.streams, ask)
 
     def handle(
         self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...], sure: float, wanted: bool
@@ -176,8 +108,7 @@ class OrderedDelivery:
         if stream.last >= 0 and not stream.early:
             self._acknowledge(publisher, wire_number(stream.last))
             return
-        top = wire_number(max(stream.early) + 1) if stream.early else LOWEST
-        self._send_nack(publisher, stream, [*wire_gaps(stream.gaps()), SequenceGap(top, HIGHEST)])
+        self._requests.request_all(publisher, stream)
 
     def _deliver_buffered(
         self, publisher: NodeId, stream: PublisherStream, sure: float, late: bool = False
@@ -203,7 +134,7 @@ class OrderedDelivery:
             else:
                 self._acknowledge(publisher, wire_number(stream.last))
         if stream.early:
-            self._ask_soon(publisher, stream)
+            self._requests.schedule(publisher, stream)
         else:
             stream.timeout, stream.asked = self.parameters.retransmit_timeout, LOWEST
 
@@ -247,55 +178,24 @@ class OrderedDelivery:
                 reason = Drop.TABLE_FULL
             else:
                 self._drop(furthest, Drop.TABLE_FULL)
-        self._ask_soon(publication.publisher, stream)
+        if self._budget.spend(event_bytes(publication)):
+            self._make_room()
+        self._requests.schedule(publication.publisher, stream)
         return reason
 
-    def _ask_soon(self, publisher: NodeId, stream: PublisherStream) -> None:
-        if not stream.asking:
-            stream.asking = True
-            self.host.call_later(self.parameters.nack_delay, self._ask_now, publisher, stream)
-
-    def _ask_now(self, publisher: NodeId, stream: PublisherStream) -> None:
-        stream.asking = False
-        holes = stream.gaps()
-        if not holes:
-            return
-        now, p = self.host.now(), self.parameters
-        if not p.paced:
-            self._send_nack(publisher, stream, wire_gaps(holes))
-            return
-        if now < stream.asked_at + stream.timeout:
-            # Requested a moment ago: the answer may be on its way.
-            holes = [hole for hole in holes if hole[1] > stream.asked]
-        else:
-            stream.asked_at = now
-            if stream.asked > LOWEST:
-                stream.timeout = min(2 * stream.timeout, p.ping_wait)
-        if holes:
-            stream.asked = holes[-1][1]
-            self._send_nack(publisher, stream, wire_gaps(holes))
-        if not stream.reminded and stream.timeout < p.ping_wait:
-            stream.reminded = True
-            wait = max(stream.asked_at + stream.timeout - now, p.nack_delay)
-            self.host.call_later(wait, self._repeat_nack, publisher, stream)
-
-    def _repeat_nack(self, publisher: NodeId, stream: PublisherStream) -> None:
-        """Request the missing events again, although no new event has shown a gap."""
-        stream.reminded = False
-        if self.streams.get(publisher) is stream:
-            self._ask_now(publisher, stream)
-
-    def _send_nack(self, publisher: NodeId, stream: PublisherStream, holes: list[SequenceGap]) -> None:
-        self._ask(
-            Nack(
-                publisher,
-                self.host.node,
-                stream.chain,
-                wire_number(stream.last),
-                tuple(holes),
-                stream.edition,
-            )
-        )
+    def _make_room(self) -> None:
+        """Drop buffered events beyond the limit in bytes: of the stream silent longest, the one furthest
+        ahead first."""
+        sizes = [
+            ((publisher, sequence), event_bytes(buffer[sequence].publication))
+            for publisher, stream in self.streams.items()
+            for buffer in (stream.unplaced, stream.early)
+            for sequence in sorted(buffer, reverse=True)
+        ]
+        for publisher, sequence in self._budget.surplus(sizes):
+            stream = self.streams[publisher]
+            waiting = stream.unplaced.pop(sequence, None) or stream.early.pop(sequence)
+            self._drop(waiting, Drop.TABLE_FULL)
 
     def _stream(self, publisher: NodeId) -> PublisherStream:
         stream = self.streams.pop(publisher, None) or PublisherStream(
@@ -339,17 +239,3 @@ class OrderedDelivery:
     def _drop(self, waiting: BufferedEvent, reason: Drop) -> None:
         publication = waiting.publication
         self.host.drop(XcastEvent(publication, (publication.publisher,), ()), reason)
-
-
-def wire_gaps(gaps: list[SequenceGap]) -> list[SequenceGap]:
-    """Return gaps in extended numbers as messages have them; a gap over the end of the circle is divided."""
-    found = []
-    for first, last in gaps:
-        low, high = wire_number(first), wire_number(last)
-        if low <= high:
-            found.append(SequenceGap(low, high))
-            continue
-        if low < HIGHEST:  # which would mean that the gap is open-ended
-            found.append(SequenceGap(low, HIGHEST - 1))
-        found.append(SequenceGap(LOWEST, high))
-    return found

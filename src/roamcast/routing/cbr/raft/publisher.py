@@ -2,52 +2,30 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from math import inf
-from typing import NamedTuple
 
 from roamcast.content.event import Event
-from roamcast.content.filter import Filter
 from roamcast.routing.cbr.raft.messages import (
-    CIRCLE,
     HIGHEST,
     LOWEST,
     EditionAck,
     Nack,
-    Ping,
     Subscribe,
     SubscribeAck,
     XcastEvent,
     elapsed_since,
-    extend,
     is_earlier,
     wire_number,
 )
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft.pings import Pings
+from roamcast.routing.cbr.raft.publication_log import PublicationLog, judge
 from roamcast.routing.cbr.raft.retransmissions import Retransmissions
 from roamcast.routing.cbr.raft.session import SubscriberSession
 from roamcast.routing.cbr.raft.xcast import Xcast
-from roamcast.routing.router import Drop, Host, NodeId, Publication, Timer
+from roamcast.routing.router import Drop, Host, NodeId, Publication
 from roamcast.routing.unicast.unicast import Unicast
-
-SERIALS_KEPT = 256
-"Number of renewals whose time is stored."
-
-
-class Span(NamedTuple):
-    """A period of a subscriber's interest, in the publisher's time [s]."""
-
-    pattern: Filter
-    begin: float
-    "Latest possible beginning [s]: the travel time of the subscription makes it appear later than it was."
-    end: float
-    travel: float
-    "Upper bound of the subscription's travel time [s]."
-
-    def holds(self, time: float, publication: Publication) -> bool:
-        """Return whether an event published at `time` matched, or may have matched, the interest."""
-        return self.begin - self.travel <= time <= self.end and self.pattern.matches(publication.event)
 
 
 class RaftPublisher:
@@ -67,19 +45,15 @@ class RaftPublisher:
         self.events: dict[int, tuple[float, Publication]] = {}
         """Sequence number -> (time of publication [s], publication) of unacknowledged events, the oldest
         first."""
-        self._newest: int | None = None
-        "Extended sequence number of the latest event."
         self._waiting: dict[int, int] = {}
         "Sequence number -> number of subscribers that have not acknowledged it."
-        self.recent: deque[tuple[float, Publication]] = deque(maxlen=parameters.unacknowledged_events)
-        "Events published lately, for subscriptions that come late."
+        self.log = PublicationLog(host, parameters, incarnation)
+        self._extend = self.log.extend
         self.settled: Callable[[int, NodeId, bool | None], None] | None = None
         "Called with a sequence number, a subscriber, and what `Router.settled` is called with."
-        self._said: dict[int, float] = {}
-        "Serial -> time of its first advertisement [s]."
         self._xcast = xcast
         self._unicast = unicast
-        self._timer: Timer | None = None
+        self._pings = Pings(host, parameters, self.sessions, xcast.send_ping)
         p = parameters
         window, timeout = (p.window, p.retransmit_timeout) if p.paced else (p.unacknowledged_events, 0.0)
         self.retransmissions = Retransmissions(
@@ -91,12 +65,6 @@ class RaftPublisher:
         )
 
     # Subscriptions.
-
-    def advance_serial(self, serial: int) -> None:
-        """Record the time at which advertisements with a new serial begin."""
-        self._said.setdefault(serial, self.host.now())
-        if len(self._said) > SERIALS_KEPT:
-            del self._said[next(iter(self._said))]
 
     def subscribe(self, message: Subscribe) -> Drop | None:
         """Handle a subscription, and acknowledge it."""
@@ -130,11 +98,8 @@ class RaftPublisher:
         travel time makes a period appear to begin later than it did; events published that shortly before it
         are marked as doubtful, and the subscriber decides.
         """
-        now, p, travel = self.host.now(), self.parameters, self._travel_time(message)
-        spans = [
-            Span(each.pattern, now - each.began / 1000, now - each.ended / 1000, travel)
-            for each in message.periods
-        ]
+        now, p = self.host.now(), self.parameters
+        spans = self.log.spans(message)
         known, last = session.patterns, self._extend(message.last)
         removed: list[int] = []
         doubted: list[int] = []
@@ -142,13 +107,13 @@ class RaftPublisher:
         if p.retract and p.recall:
             if last <= session.last:
                 self._acknowledge(message.subscriber, session, last)
-            removed, doubted = self._judge(session, spans, now - message.covered / 1000)
+            removed, doubted = judge(session, self.events, spans, now - message.covered / 1000)
             # The subscriber may hold a copy of a dropped event, and would take the acknowledgement of an
             # unchanged order for a confirmation that it wanted it.
             void = session.skipped > last and any(each.ended for each in message.periods)
         session.version = message.version
         session.patterns = tuple(period.pattern for period in message.periods if not period.ended)
-        found = self._missed(last, session, [span for span in spans if span.pattern not in known])
+        found = self.log.missed(last, session, [span for span in spans if span.pattern not in known])
         added = session.revise(removed, found, doubted, now, void=void)
         for sequence in added:
             time, publication, doubtful = found[sequence]
@@ -165,61 +130,7 @@ class RaftPublisher:
             self._report(message.subscriber, [sequence], False)
         self._make_room()
         if added:
-            self._watch()
-
-    def _missed(
-        self, last: int, session: SubscriberSession, spans: list[Span]
-    ) -> dict[int, tuple[float, Publication, bool]]:
-        """Return the events published in `spans` after event `last` that are not outstanding, and whether
-        each is doubtful."""
-        found = {}
-        oldest = self.host.now() - self.parameters.recall
-        for time, publication in reversed(self.recent):
-            sequence = self._extend(publication.sequence)
-            if sequence <= last or time < oldest:
-                break
-            begins = [span.begin for span in spans if span.holds(time, publication)]
-            if begins and sequence not in session.outstanding:
-                found[sequence] = (time, publication, time < min(begins))
-        return found
-
-    def _judge(
-        self, session: SubscriberSession, spans: list[Span], since: float
-    ) -> tuple[list[int], list[int]]:
-        """Return the outstanding events that were published after `since` and lie in none of `spans`, and
-        those that have become doubtful.
-
-        If the subscriber has subscribed again meanwhile, its next version restores them. Events that match a
-        filter of the session which `spans` does not mention are kept, because the subscriber may have dropped
-        its record of that period.
-        """
-        mentioned = {span.pattern for span in spans}
-        unwanted, doubted = [], []
-        for sequence in session.outstanding:
-            time, publication = self.events[sequence]
-            if time < since:
-                continue
-            begins = [span.begin for span in spans if span.holds(time, publication)]
-            if begins:
-                if time < min(begins) and sequence not in session.doubtful:
-                    doubted.append(sequence)
-            elif all(each in mentioned for each in session.patterns if each.matches(publication.event)):
-                unwanted.append(sequence)
-        return unwanted, doubted
-
-    def _travel_time(self, message: Subscribe) -> float:
-        """Return an upper bound of the travel time [s] of a subscription, from the newest serial and event
-        that it reports."""
-        since = -inf
-        if message.publisher_incarnation == self.incarnation:
-            since = self._said.get(message.serial, -inf)
-        heard = self._extend(message.heard)
-        for time, publication in reversed(self.recent):
-            if self._extend(publication.sequence) <= heard:
-                if publication.sequence == message.heard:
-                    since = max(since, time)
-                break
-        return self.host.now() - since
+            self._pings.watch()
 
     def _open(self, subscriber: NodeId, incarnation: int) -> SubscriberSession:
         """Open a session for a new subscriber or incarnation; if the table is full, evict the one silent
@@ -248,10 +159,7 @@ class RaftPublisher:
     def publish(self, publication: Publication) -> None:
         """Address an event to all subscribers whose filters match it, and send it."""
         event, now = publication.event, self.host.now()
-        sequence = self._newest = self._extend(publication.sequence)
-        self.recent.append((now, publication))
-        while self.recent[0][0] < now - self.parameters.recall:
-            self.recent.popleft()
+        sequence = self.log.add(publication)
         destinations = []
         for subscriber, session in self._receivers(event):
             session.address(sequence, now)
@@ -263,7 +171,7 @@ class RaftPublisher:
         self._await_acks(now, sequence, publication, len(destinations))
         self._xcast.send_event(message)
         self._make_room()
-        self._watch()
+        self._pings.watch()
 
     def _receivers(self, event: Event) -> list[tuple[NodeId, SubscriberSession]]:
         """Return the subscribers with a filter that matches an event, and their sessions."""
@@ -278,10 +186,6 @@ class RaftPublisher:
                     receivers.append((subscriber, session))
                     break
         return receivers
-
-    def _extend(self, sequence: int) -> int:
-        """Return the extended number of a sequence number of this publisher."""
-        return extend(sequence, sequence + CIRCLE if self._newest is None else self._newest)
 
     def _await_acks(self, time: float, sequence: int, publication: Publication, subscribers: int) -> None:
         """Store an event until `subscribers` more nodes have acknowledged it."""
@@ -423,27 +327,3 @@ class RaftPublisher:
 
     def _has_route(self, subscriber: NodeId) -> bool:
         return self._unicast.next_hop(subscriber) is not None
-
-    # Timeouts.
-
-    def _watch(self) -> None:
-        """Schedule a ping for the first subscriber whose acknowledgement is overdue."""
-        if self._timer is not None and self._timer.active:
-            return
-        owing = [session.since for session in self.sessions.values() if session.outstanding]
-        if owing:
-            wait = min(owing) + self.parameters.ping_wait - self.host.now()
-            self._timer = self.host.call_later(max(wait, 0.0), self._ping_silent)
-
-    def _ping_silent(self) -> None:
-        self._timer = None
-        now = self.host.now()
-        silent = []
-        for subscriber, session in self.sessions.items():
-            if session.outstanding and session.since + self.parameters.ping_wait <= now + 1e-9:
-                session.since = now
-                session.pinged = True
-                silent.append(subscriber)
-        if silent:
-            self._xcast.send_ping(Ping(self.host.node, (self.host.node,), tuple(silent)))
-        self._watch()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from math import inf
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -21,6 +20,7 @@ from roamcast.routing.cbr.raft.duplicates import RecentDuplicates
 from roamcast.routing.cbr.raft.messages import (
     CIRCLE,
     HIGHEST_AGE,
+    LIST_LIMIT,
     Ack,
     Addressee,
     EditionAck,
@@ -35,6 +35,7 @@ from roamcast.routing.cbr.raft.ordered_delivery import OrderedDelivery
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft.publisher import RaftPublisher
 from roamcast.routing.cbr.raft.subscriber import RaftSubscriber
+from roamcast.routing.cbr.raft.upstream import UpstreamSender
 from roamcast.routing.cbr.raft.xcast import Xcast, join_chain
 from roamcast.routing.router import (
     DeliveryGuarantee,
@@ -100,20 +101,18 @@ class RaftCbr(Advertising):
         super().__init__(host, parameters)
         p = self.parameters
         # Attributes of a pydantic model are slow to read.
-        self._reroute, self._retransmit_timeout = p.reroute, p.retransmit_timeout
         self._chain_limit = p.chain_limit
         self.unicast = self._unicast_below()
         self.handled, self.promiscuous = self.unicast.handled, self.unicast.promiscuous
         self.xcast = Xcast(host, p, self.unicast)
         self.publishing = RaftPublisher(host, p, self.incarnation, self.xcast, self.unicast)
-        self.ordering = OrderedDelivery(host, p, self.incarnation, self._acknowledge, self._ask)
-        self.subscribing = RaftSubscriber(host, p, self.incarnation, self.unicast.send, self.ordering.last)
         self.cache = EventCache(host, p)
+        self.upstream = UpstreamSender(host, p, self.unicast, self.cache)
+        self.ordering = OrderedDelivery(host, p, self.incarnation, self._acknowledge, self.upstream.request)
+        self.subscribing = RaftSubscriber(host, p, self.incarnation, self.unicast.send, self.ordering.last)
         self.custody = Custody(host, p, self.cache, self.xcast.send_event)
         self.recent = RecentDuplicates(host, p)
-        self.upstream: dict[NodeId, tuple[NodeId, float]] = {}
-        "Publisher -> the neighbour from which its latest event or ping came, and when [s]."
-        self.acks = AckAggregator(host, p, self.cache, self._send_acks)
+        self.acks = AckAggregator(host, p, self.cache, self.upstream.acknowledge)
         self.handlers |= {XcastEvent: self._handle_event, Ping: self._handle_ping}
         if isinstance(self.unicast, Dsdv):  # half of all messages: call the handler directly
             self.handlers[DsdvUpdate] = self.unicast.handle_update
@@ -148,7 +147,7 @@ class RaftCbr(Advertising):
             **footprints.of_subscriber(self.subscribing, self.ordering),
             **footprints.of_broker(self.cache, self.custody, self.acks),
             "recent": self.recent.footprint(),
-            "upstream": Footprint(len(self.upstream), 16 * len(self.upstream), self.parameters.publishers),
+            "upstream": self.upstream.footprint(),
         }
 
     def routes(self) -> Mapping[NodeId, NodeId]:
@@ -255,11 +254,10 @@ class RaftCbr(Advertising):
         known."""
         if not isinstance(message, Subscribe | Ack | Nack) or not self.parameters.advert_hints:
             return None
-        now = self.host.now()
-        neighbour, heard_at = self.upstream.get(destination, (destination, -inf))
-        if heard_at + self.parameters.cache_lease > now and neighbour not in avoid:
+        neighbour = self.upstream.neighbour(destination, self.parameters.cache_lease)
+        if neighbour is not None and neighbour not in avoid:
             return neighbour
-        return self.adverts.nearest(destination, avoid, now)
+        return self.adverts.nearest(destination, avoid, self.host.now())
 
     def add_age(self, message: Message, seconds: float) -> Message:
         """Add the time spent waiting for a route to the age of an event or the periods of a subscription."""
@@ -279,42 +277,12 @@ class RaftCbr(Advertising):
     def count_renewal(self) -> None:
         """Advance the serial, and record its time."""
         super().count_renewal()
-        self.publishing.advance_serial(self.serial)
+        self.publishing.log.advance_serial(self.serial)
 
     # Sending.
 
     def _acknowledge(self, publisher: NodeId, sequence: int) -> None:
         self.acks.add(publisher, sequence, (self.host.node,))
-
-    def _send_acks(self, publisher: NodeId, sequence: int, subscribers: frozenset[NodeId]) -> None:
-        parent = self.cache.parent(publisher, sequence)
-        if self._is_upstream(publisher, parent):
-            self.unicast.send_across(Ack(publisher, sequence, subscribers), parent)
-            return
-        if self.unicast.next_hop(parent) is None and self.parameters.reroute:
-            parent = publisher
-        self.unicast.send(Ack(publisher, sequence, subscribers), parent)
-
-    def _ask(self, nack: Nack) -> None:
-        """Send a request to the next reachable node of its chain; to the publisher if there is none."""
-        for place, node in enumerate(nack.chain):
-            if node == self.host.node:
-                continue
-            if self._is_upstream(nack.publisher, node):
-                self.unicast.send_across(msgspec.structs.replace(nack, chain=nack.chain[place + 1 :]), node)
-                return
-            if self.unicast.next_hop(node) is not None or not self.parameters.reroute:
-                self.unicast.send(msgspec.structs.replace(nack, chain=nack.chain[place + 1 :]), node)
-                return
-        self.unicast.send(msgspec.structs.replace(nack, chain=()), nack.publisher)
-
-    def _is_upstream(self, publisher: NodeId, node: NodeId) -> bool:
-        """Return whether the latest event or ping of `publisher` came from `node` within
-        `retransmit_timeout`."""
-        if not self._reroute:
-            return False
-        neighbour, heard_at = self.upstream.get(publisher, (publisher, -inf))
-        return node == neighbour and heard_at + self._retransmit_timeout > self.host.now()
 
     # Receiving.
 
@@ -332,7 +300,7 @@ class RaftCbr(Advertising):
             return Drop.MALFORMED
         if self.recent.is_copy(event):
             return Drop.DUPLICATE
-        self._note_upstream(publication.publisher, sender)
+        self.upstream.note(publication.publisher, sender)
         self.subscribing.hear_event(
             publication.publisher, publication.sequence, self.host.now() - event.age / 1000
         )
@@ -356,11 +324,6 @@ class RaftCbr(Advertising):
             else:
                 self.xcast.send_event(onward)
         return reason
-
-    def _note_upstream(self, publisher: NodeId, sender: NodeId) -> None:
-        if publisher not in self.upstream and len(self.upstream) >= self.parameters.publishers:
-            del self.upstream[next(iter(self.upstream))]
-        self.upstream[publisher] = (sender, self.host.now())
 
     def _handle_mine(self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...]) -> Drop | None:
         publisher = event.publication.publisher
@@ -393,7 +356,7 @@ class RaftCbr(Advertising):
             return Drop.HOP_LIMIT
         if self.recent.is_copy(ping):
             return Drop.DUPLICATE
-        self._note_upstream(ping.publisher, sender)
+        self.upstream.note(ping.publisher, sender)
         chain = join_chain(ping.chain, self.host.node)
         others = tuple(d for d in ping.destinations if d != self.host.node)
         if len(others) < len(ping.destinations):
@@ -425,7 +388,7 @@ class RaftCbr(Advertising):
         for event in served:
             self.unicast.send(event, nack.subscriber)
         if holes:
-            self._ask(msgspec.structs.replace(nack, holes=tuple(holes)))
+            self.upstream.request(msgspec.structs.replace(nack, holes=tuple(holes[:LIST_LIMIT])))
         return None
 
     def _handle_subscribe(self, message: Subscribe, sender: NodeId) -> Drop | None:

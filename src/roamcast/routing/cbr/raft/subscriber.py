@@ -19,67 +19,13 @@ from roamcast.routing.cbr.raft.messages import (
     version_of,
 )
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
-from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
+from roamcast.routing.cbr.raft.publisher_subscription import PublisherSubscription
+from roamcast.routing.router import Drop, Host, Message, NodeId
 from roamcast.routing.state.serials import is_newer
 
 OFFERS_KEPT = 64
 PERIODS_KEPT = 64
 VERSIONS_KEPT = 16
-
-
-class PublisherSubscription:
-    """The state of the subscription at one publisher."""
-
-    __slots__ = (
-        "acknowledged",
-        "event",
-        "event_at",
-        "first_sent",
-        "heard_at",
-        "incarnation",
-        "latest_offer",
-        "offers",
-        "patterns",
-        "sent_at",
-        "serial",
-        "serial_at",
-        "timer",
-        "understood",
-        "unsure_since",
-        "version",
-        "waits",
-    )
-
-    def __init__(self, incarnation: int) -> None:
-        self.incarnation = incarnation
-        self.serial = 0
-        "Serial of the newest advertisement of that incarnation."
-        self.serial_at = -inf
-        "When that serial was first received [s]."
-        self.event = -1
-        "Sequence number of the publisher's latest event received here."
-        self.event_at = -inf
-        "When that event was published, by its age [s]."
-        self.waits = False
-        "Whether the next subscription waits for a newer advertisement or event."
-        self.offers: dict[Filter, None] = {}
-        self.latest_offer: Filter | None = None
-        "The filter of the latest advertisement; the next one most often has the same object."
-        self.patterns: tuple[Filter, ...] = ()
-        self.version = 0
-        "Counted within this incarnation; 0 before the first subscription."
-        self.acknowledged = True
-        self.heard_at = 0.0
-        self.sent_at = -inf
-        "When the subscription was last sent [s]."
-        self.first_sent: dict[int, float] = {}
-        "Version -> when it was first sent [s], of the newest versions."
-        self.understood = -inf
-        "When the last acknowledged version was sent [s]."
-        self.unsure_since = inf
-        """Time of the first change that the publisher may not know [s]: since then it may have skipped
-        matching events."""
-        self.timer: Timer | None = None
 
 
 class RaftSubscriber:
@@ -96,7 +42,7 @@ class RaftSubscriber:
         self.host = host
         self.parameters = parameters
         self.incarnation = incarnation
-        self.wishes: dict[NodeId, PublisherSubscription] = {}
+        self.subscriptions: dict[NodeId, PublisherSubscription] = {}
         "Subscriptions by publisher, the one silent longest first."
         self.interests: dict[Filter, float] = {}
         "The current interests, and since when [s]."
@@ -135,79 +81,83 @@ class RaftSubscriber:
 
     def hear(self, advert: Advert) -> None:
         """Handle an advertisement: a new publisher, a new filter, or a publisher that has lost its memory."""
-        wish = self.wishes.pop(advert.publisher, None) or self._meet(advert.publisher, advert.incarnation)
-        self.wishes[advert.publisher] = wish
-        wish.heard_at = now = self.host.now()
-        if wish.incarnation != advert.incarnation:
-            wish.incarnation, wish.serial = advert.incarnation, 0
-            wish.understood = -inf
-            if wish.version:
-                wish.acknowledged = False
-        if not wish.serial or (advert.serial != wish.serial and is_newer(advert.serial, wish.serial)):
-            wish.serial, wish.serial_at = advert.serial, now
-            if wish.waits:
-                self._send(advert.publisher, wish)
-        if advert.pattern is not wish.latest_offer:
-            wish.latest_offer = advert.pattern
-            if advert.pattern not in wish.offers and len(wish.offers) < OFFERS_KEPT:
-                wish.offers[advert.pattern] = None
-                self._update_publisher(advert.publisher, wish)
-        if not wish.acknowledged:
-            self._schedule_retry(advert.publisher, wish)
+        subscription = self.subscriptions.pop(advert.publisher, None) or self._meet(
+            advert.publisher, advert.incarnation
+        )
+        self.subscriptions[advert.publisher] = subscription
+        subscription.heard_at = now = self.host.now()
+        if subscription.incarnation != advert.incarnation:
+            subscription.incarnation, subscription.serial = advert.incarnation, 0
+            subscription.understood = -inf
+            if subscription.version:
+                subscription.acknowledged = False
+        if not subscription.serial or (
+            advert.serial != subscription.serial and is_newer(advert.serial, subscription.serial)
+        ):
+            subscription.serial, subscription.serial_at = advert.serial, now
+            if subscription.waits:
+                self._send(advert.publisher, subscription)
+        if advert.pattern is not subscription.latest_offer:
+            subscription.latest_offer = advert.pattern
+            if advert.pattern not in subscription.offers and len(subscription.offers) < OFFERS_KEPT:
+                subscription.offers[advert.pattern] = None
+                self._update_publisher(advert.publisher, subscription)
+        if not subscription.acknowledged:
+            self._schedule_retry(advert.publisher, subscription)
 
     def hear_event(self, publisher: NodeId, sequence: int, published: float) -> None:
         """Record an event of a publisher; a later subscription refers to it, to bound its own travel time."""
-        wish = self.wishes.get(publisher)
-        if wish is not None and (wish.event < 0 or is_newer(sequence, wish.event)):
-            wish.event, wish.event_at = sequence, published
-            if wish.waits and published + self.parameters.expire > self.host.now():
-                self._send(publisher, wish)
+        subscription = self.subscriptions.get(publisher)
+        if subscription is not None and (subscription.event < 0 or is_newer(sequence, subscription.event)):
+            subscription.event, subscription.event_at = sequence, published
+            if subscription.waits and published + self.parameters.expire > self.host.now():
+                self._send(publisher, subscription)
 
     def announce_incarnation(self, publisher: NodeId) -> None:
         """Send a first subscription to a publisher that addresses an earlier incarnation of this node."""
-        wish = self.wishes.get(publisher)
-        if wish is None:
-            wish = self.wishes[publisher] = self._meet(publisher, 0)
-            wish.heard_at = self.host.now()
-        if not wish.version:
-            self._count_version(wish)
-            self._send(publisher, wish, at_once=True)
+        subscription = self.subscriptions.get(publisher)
+        if subscription is None:
+            subscription = self.subscriptions[publisher] = self._meet(publisher, 0)
+            subscription.heard_at = self.host.now()
+        if not subscription.version:
+            self._count_version(subscription)
+            self._send(publisher, subscription, at_once=True)
 
     def acknowledge(self, message: SubscribeAck | EditionAck) -> Drop | None:
         """Handle the acknowledgement of a subscription; return the drop reason if it is outdated."""
-        wish = self.wishes.get(message.publisher)
-        if wish is None or message.incarnation != self.incarnation:
+        subscription = self.subscriptions.get(message.publisher)
+        if subscription is None or message.incarnation != self.incarnation:
             return Drop.EXPIRED
-        if wish.incarnation != message.publisher_incarnation:
-            wish.incarnation, wish.serial = message.publisher_incarnation, 0
-        if message.version != version_of(self.incarnation, wish.version) or wish.acknowledged:
+        if subscription.incarnation != message.publisher_incarnation:
+            subscription.incarnation, subscription.serial = message.publisher_incarnation, 0
+        if message.version != version_of(self.incarnation, subscription.version) or subscription.acknowledged:
             return Drop.DUPLICATE
-        wish.acknowledged = True
-        wish.understood = wish.sent_at
-        wish.unsure_since = inf
-        if wish.timer is not None:
-            wish.timer.cancel()
+        subscription.acknowledged = True
+        subscription.understood = subscription.sent_at
+        subscription.unsure_since = inf
+        if subscription.timer is not None:
+            subscription.timer.cancel()
         return None
 
     def knows(self, publisher: NodeId) -> bool:
         """Return whether this incarnation has sent a subscription to `publisher`."""
-        wish = self.wishes.get(publisher)
-        return wish is not None and wish.version > 0
+        subscription = self.subscriptions.get(publisher)
+        return subscription is not None and subscription.version > 0
 
     def has_sent(self, publisher: NodeId, version: int) -> bool:
         """Return whether this incarnation has sent `version` to `publisher`."""
-        wish = self.wishes.get(publisher)
+        subscription = self.subscriptions.get(publisher)
         none = version_of(self.incarnation, 0)
-        return wish is not None and none < version <= none + wish.version
+        return subscription is not None and none < version <= none + subscription.version
 
     def known_until(self, publisher: NodeId) -> float:
         """Return the time [s] up to which a publisher surely knew all interests; retry the subscription if it
         may not."""
-        wish = self.wishes[publisher]
-        if wish.unsure_since < inf:
-            wish.heard_at = self.host.now()
-            self._schedule_retry(publisher, wish)
-        return wish.unsure_since
+        subscription = self.subscriptions[publisher]
+        if subscription.unsure_since < inf:
+            subscription.heard_at = self.host.now()
+            self._schedule_retry(publisher, subscription)
+        return subscription.unsure_since
 
     def was_subscribed(self, event: Event, earliest: float, latest: float) -> bool:
         """Return whether an interest in `event` existed at some time between `earliest` and `latest` [s]."""
@@ -220,8 +170,8 @@ class RaftSubscriber:
 
     def first_sent(self, publisher: NodeId, version: int) -> float:
         """Return when `version` was first sent to `publisher` [s]; -inf if this is no longer known."""
-        wish = self.wishes.get(publisher)
-        return -inf if wish is None else wish.first_sent.get(version, -inf)
+        subscription = self.subscriptions.get(publisher)
+        return -inf if subscription is None else subscription.first_sent.get(version, -inf)
 
     def subscribed(self, event: Event, published: float) -> bool:
         """Return whether this node had an interest in an event at `published` or up to `recall` before; True
@@ -233,22 +183,22 @@ class RaftSubscriber:
 
     def correct(self, publisher: NodeId) -> None:
         """Send the interests in a new version to a publisher that has wrong ones."""
-        wish = self.wishes[publisher]
-        if wish.acknowledged:
-            self._count_version(wish)
-            self._send(publisher, wish)
+        subscription = self.subscriptions[publisher]
+        if subscription.acknowledged:
+            self._count_version(subscription)
+            self._send(publisher, subscription)
 
-    def _count_version(self, wish: PublisherSubscription) -> None:
+    def _count_version(self, subscription: PublisherSubscription) -> None:
         """Advance to a version that the publisher cannot know, even if an earlier entry was evicted."""
-        wish.version = max(wish.version, self._evicted_version) + 1
+        subscription.version = max(subscription.version, self._evicted_version) + 1
 
-    def _schedule_retry(self, publisher: NodeId, wish: PublisherSubscription) -> None:
-        if not wish.acknowledged and (wish.timer is None or not wish.timer.active):
-            self._send(publisher, wish)
+    def _schedule_retry(self, publisher: NodeId, subscription: PublisherSubscription) -> None:
+        if not subscription.acknowledged and (subscription.timer is None or not subscription.timer.active):
+            self._send(publisher, subscription)
 
     def _meet(self, publisher: NodeId, incarnation: int) -> PublisherSubscription:
-        if len(self.wishes) >= self.parameters.publishers:
-            silent = self.wishes.pop(next(iter(self.wishes)))
+        if len(self.subscriptions) >= self.parameters.publishers:
+            silent = self.subscriptions.pop(next(iter(self.subscriptions)))
             self._evicted_version = max(self._evicted_version, silent.version)
             if silent.timer is not None:
                 silent.timer.cancel()
@@ -256,62 +206,66 @@ class RaftSubscriber:
 
     def _update_all(self) -> None:
         self._dirty = False
-        for publisher, wish in self.wishes.items():
-            self._update_publisher(publisher, wish)
+        for publisher, subscription in self.subscriptions.items():
+            self._update_publisher(publisher, subscription)
 
-    def _offered(self, wish: PublisherSubscription, pattern: Filter) -> bool:
-        return any(self._relations.intersects(offer, pattern) for offer in wish.offers)
+    def _offered(self, subscription: PublisherSubscription, pattern: Filter) -> bool:
+        return any(self._relations.intersects(offer, pattern) for offer in subscription.offers)
 
-    def _missed(self, wish: PublisherSubscription) -> list[tuple[Filter, float, float]]:
+    def _missed(self, subscription: PublisherSubscription) -> list[tuple[Filter, float, float]]:
         """Return the recent interests in the publisher's events that it may never have known."""
-        since = self._covered_since(wish)
-        return [past for past in self._past if past[2] >= since and self._offered(wish, past[0])]
+        since = self._covered_since(subscription)
+        return [past for past in self._past if past[2] >= since and self._offered(subscription, past[0])]
 
-    def _covered_since(self, wish: PublisherSubscription) -> float:
+    def _covered_since(self, subscription: PublisherSubscription) -> float:
         """Return since when [s] the record of interests that a publisher may not know is complete."""
-        since = max(wish.understood, self.host.now() - self.parameters.recall)
+        since = max(subscription.understood, self.host.now() - self.parameters.recall)
         return max(since, self._past[0][2]) if len(self._past) == PERIODS_KEPT else since
 
-    def _update_publisher(self, publisher: NodeId, wish: PublisherSubscription) -> None:
+    def _update_publisher(self, publisher: NodeId, subscription: PublisherSubscription) -> None:
         """Send a new version to `publisher` if the interests that concern it have changed."""
-        wanted = tuple(pattern for pattern in self.interests if self._offered(wish, pattern))
-        if wanted != wish.patterns or (not wish.version and self._missed(wish)):
+        wanted = tuple(pattern for pattern in self.interests if self._offered(subscription, pattern))
+        if wanted != subscription.patterns or (not subscription.version and self._missed(subscription)):
             # Without recall no event is inserted between others, so none need be buffered.
-            late = set(wanted).difference(wish.patterns) if self.parameters.recall else ()
+            late = set(wanted).difference(subscription.patterns) if self.parameters.recall else ()
             for pattern in late:
-                wish.unsure_since = min(wish.unsure_since, self.interests[pattern])
-            if self.parameters.retract and self.parameters.recall and set(wish.patterns).difference(wanted):
-                wish.unsure_since = min(wish.unsure_since, self.host.now())
-            wish.patterns = wanted
-            self._count_version(wish)
-            self._send(publisher, wish)
+                subscription.unsure_since = min(subscription.unsure_since, self.interests[pattern])
+            if (
+                self.parameters.retract
+                and self.parameters.recall
+                and set(subscription.patterns).difference(wanted)
+            ):
+                subscription.unsure_since = min(subscription.unsure_since, self.host.now())
+            subscription.patterns = wanted
+            self._count_version(subscription)
+            self._send(publisher, subscription)
 
-    def _send(self, publisher: NodeId, wish: PublisherSubscription, *, at_once: bool = False) -> None:
+    def _send(self, publisher: NodeId, subscription: PublisherSubscription, *, at_once: bool = False) -> None:
         """Send the subscription, and repeat it until it is acknowledged or the publisher's lease expires.
 
         After an outage it waits up to a renewal for an advertisement or a new event, unless `at_once`: with
         an old reference all events published during the outage would be doubtful.
         """
-        wish.acknowledged = False
-        if wish.timer is not None:
-            wish.timer.cancel()
+        subscription.acknowledged = False
+        if subscription.timer is not None:
+            subscription.timer.cancel()
         now, p = self.host.now(), self.parameters
-        known_at = max(wish.serial_at, wish.event_at)
-        wish.waits = bool(p.recall) and known_at + p.expire <= now and not at_once
-        if wish.waits:
-            wish.timer = self.host.call_later(p.renew, self._retry, publisher, wish)
+        known_at = max(subscription.serial_at, subscription.event_at)
+        subscription.waits = bool(p.recall) and known_at + p.expire <= now and not at_once
+        if subscription.waits:
+            subscription.timer = self.host.call_later(p.renew, self._retry, publisher, subscription)
             return
-        wish.sent_at = now
-        version = version_of(self.incarnation, wish.version)
-        wish.first_sent.setdefault(version, now)
-        if len(wish.first_sent) > VERSIONS_KEPT:
-            del wish.first_sent[next(iter(wish.first_sent))]
+        subscription.sent_at = now
+        version = version_of(self.incarnation, subscription.version)
+        subscription.first_sent.setdefault(version, now)
+        if len(subscription.first_sent) > VERSIONS_KEPT:
+            del subscription.first_sent[next(iter(subscription.first_sent))]
         # Round up, so that no period appears shorter than it was.
         periods = [
             InterestPeriod(pattern, ceil(1000 * (now - self.interests.get(pattern, now))), 0)
-            for pattern in wish.patterns
+            for pattern in subscription.patterns
         ]
-        for pattern, began, ended in self._missed(wish):
+        for pattern, began, ended in self._missed(subscription):
             end = int(1000 * (now - ended)) or 1
             periods.append(InterestPeriod(pattern, max(ceil(1000 * (now - began)), end), end))
         message = Subscribe(
@@ -319,18 +273,20 @@ class RaftSubscriber:
             self.incarnation,
             version,
             self._last(publisher),
-            wish.incarnation,
-            wish.serial,
+            subscription.incarnation,
+            subscription.serial,
             tuple(periods),
-            wish.event,
-            elapsed_since(self._covered_since(wish), now),
+            subscription.event,
+            elapsed_since(self._covered_since(subscription), now),
         )
         self._post(message, publisher)
         spread = self.host.random.uniform(0.75, 1.25)
-        wish.timer = self.host.call_later(spread * p.subscribe_retry, self._retry, publisher, wish)
+        subscription.timer = self.host.call_later(
+            spread * p.subscribe_retry, self._retry, publisher, subscription
+        )
 
-    def _retry(self, publisher: NodeId, wish: PublisherSubscription) -> None:
-        if wish.acknowledged or self.wishes.get(publisher) is not wish:
+    def _retry(self, publisher: NodeId, subscription: PublisherSubscription) -> None:
+        if subscription.acknowledged or self.subscriptions.get(publisher) is not subscription:
             return
-        if wish.heard_at + self.parameters.expire > self.host.now():
-            self._send(publisher, wish, at_once=True)
+        if subscription.heard_at + self.parameters.expire > self.host.now():
+            self._send(publisher, subscription, at_once=True)

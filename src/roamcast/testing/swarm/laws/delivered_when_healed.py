@@ -34,25 +34,25 @@ def check(record: SwarmRecord) -> str | None:
             row.message.publication_id for row in record.lost if row.time >= record.later_at
         }
     # Session state does not expire and messages are not signed, so forged nodes are excluded.
-    spoken_of = record.forged_nodes if sessions else set()
+    forged_nodes = record.forged_nodes if sessions else set()
     delivered = {(got.node, got.publication.id) for got in record.deliveries}
     for time, publication, offered in record.probes:
-        for wish in record.subscriptions:
+        for subscription in record.subscriptions:
             if (
                 offered
                 and publication.id not in forged
                 and publication.id not in kept_back
-                and wish.node != publication.publisher
-                and spoken_of.isdisjoint((wish.node, publication.publisher))
-                and wish.holds(time)
+                and subscription.node != publication.publisher
+                and forged_nodes.isdisjoint((subscription.node, publication.publisher))
+                and subscription.holds(time)
                 # A request may have been satisfied by another event that was in transit.
-                and not (wish.single and wish.end < inf)
-                and wish.pattern.matches(publication.event)
-                and (wish.node, publication.id) not in delivered
+                and not (subscription.single and subscription.end < inf)
+                and subscription.pattern.matches(publication.event)
+                and (subscription.node, publication.id) not in delivered
             ):
                 return (
-                    f"node {wish.node} missed {publication.event} (publication {publication.id}) of node"
-                    f" {publication.publisher}, published at {time:.3f} s in the healed network"
+                    f"node {subscription.node} missed {publication.event} (publication {publication.id})"
+                    f" of node {publication.publisher}, published at {time:.3f} s in the healed network"
                 )
     return None
 

@@ -17,11 +17,11 @@ def check(record: SwarmRecord) -> str | None:
         if time is None or got.publication.id in forged:
             continue
         if not any(
-            wish.node == got.node
-            and wish.begin <= got.time
-            and wish.end >= time - recall
-            and wish.pattern.matches(got.publication.event)
-            for wish in record.subscriptions
+            subscription.node == got.node
+            and subscription.begin <= got.time
+            and subscription.end >= time - recall
+            and subscription.pattern.matches(got.publication.event)
+            for subscription in record.subscriptions
         ):
             return (
                 f"node {got.node} received {got.publication.event} (publication {got.publication.id}) at"

@@ -41,23 +41,23 @@ def check(record: SwarmRecord) -> str | None:
     if not sessions:
         touched |= _dropped_after_delay(record)
     delivered = {(got.node, got.publication.id) for got in record.deliveries}
-    slandered = record.forged_nodes if sessions else set()
+    forged_nodes = record.forged_nodes if sessions else set()
     for time, publication, offered in record.published:
         if time < record.later_at or not offered or publication.id in touched:
             continue
-        for wish in record.subscriptions:
+        for subscription in record.subscriptions:
             if (
-                not wish.single
-                and wish.node != publication.publisher
-                and slandered.isdisjoint((wish.node, publication.publisher))
-                and wish.holds(time)
-                and wish.pattern.matches(publication.event)
-                and (wish.node, publication.id) not in delivered
+                not subscription.single
+                and subscription.node != publication.publisher
+                and forged_nodes.isdisjoint((subscription.node, publication.publisher))
+                and subscription.holds(time)
+                and subscription.pattern.matches(publication.event)
+                and (subscription.node, publication.id) not in delivered
             ):
                 return (
-                    f"node {wish.node} missed {publication.event} (publication {publication.id}) of node"
-                    f" {publication.publisher}, published at {time:.3f} s during mild faults, although no"
-                    " copy was lost"
+                    f"node {subscription.node} missed {publication.event} (publication {publication.id})"
+                    f" of node {publication.publisher}, published at {time:.3f} s during mild faults,"
+                    " although no copy was lost"
                 )
     return None
 

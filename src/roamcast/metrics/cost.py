@@ -171,6 +171,14 @@ def _spend(sent: TransmissionTotals, near: float, header: int, cost: EnergyModel
     broadcast = sent.broadcast_bytes + header * sent.broadcast_frames
     unicasts = sent.frames - sent.broadcast_frames
     unicast = sent.bytes + header * sent.frames - broadcast
+    discarded = [(size + header, frames) for size, frames in sent.unicast_sizes.items()]
+    costly = [
+        (size, frames)
+        for size, frames in discarded
+        if cost.overhear_per_byte * size + cost.overhear_per_frame > 0  # others cost less than idling
+    ]
+    overheard = sum(size * frames for size, frames in costly)
+    overheard_frames = sum(frames for _, frames in costly)
     microjoules = (
         cost.broadcast_send_per_byte * broadcast
         + cost.broadcast_send_per_frame * sent.broadcast_frames
@@ -179,6 +187,6 @@ def _spend(sent: TransmissionTotals, near: float, header: int, cost: EnergyModel
         + (cost.unicast_send_per_byte + cost.unicast_receive_per_byte) * unicast
         + (cost.unicast_send_per_frame + cost.unicast_receive_per_frame) * unicasts
         + max(near - 1, 0.0)
-        * (cost.overhear_per_byte * sent.overheard_bytes + cost.overhear_per_frame * sent.overheard_frames)
+        * (cost.overhear_per_byte * overheard + cost.overhear_per_frame * overheard_frames)
     )
     return microjoules / 1e6

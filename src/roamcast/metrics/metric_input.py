@@ -88,10 +88,8 @@ class TransmissionTotals(NamedTuple):
     broadcast_frames: int
     broadcast_bytes: int
     unicast_messages: int
-    overheard_frames: int
-    "Unicast frames whose discarding costs a neighbour more energy than idling."
-    overheard_bytes: int
-    "Size of these frames with headers [B]."
+    unicast_sizes: Counter[int]
+    "Unicast frames by the size of their message [B]."
     volumes: Counter[str]
     "Bytes by category [B]."
     kinds: Counter[str]
@@ -160,6 +158,7 @@ class MetricInput:
         volumes: Counter[str] = Counter()
         sums: Counter[str] = Counter()
         kinds: Counter[str] = Counter()
+        unicast_sizes: Counter[int] = Counter()
         for rows in self.source.pieces("transmissions", *READS["transmissions"]):
             counted = rows["time"].to_numpy() >= self.setting.warmup
             categories += _count(rows["category"], counted)
@@ -174,9 +173,8 @@ class MetricInput:
             sums["bytes"] += int(volume.sum())
             sums["broadcast_frames"] += int(frames[broadcast].sum())
             sums["broadcast_bytes"] += int(volume[broadcast].sum())
-            overheard = ~broadcast & (self._overhear_cost(rows["size"].to_numpy()[counted]) > 0)
-            sums["overheard_frames"] += int(frames[overheard].sum())
-            sums["overheard_bytes"] += int(volume[overheard].sum())
+            often = np.bincount(rows["size"].to_numpy()[counted][~broadcast], frames[~broadcast])
+            unicast_sizes.update({int(size): int(often[size]) for size in np.flatnonzero(often)})
             # Sums of integer nanoseconds do not depend on the order of rows.
             sums["airtime"] += int((rows["airtime"].to_numpy()[counted] * 1e9 + 0.5).astype(np.int64).sum())
         return TransmissionTotals(
@@ -188,8 +186,7 @@ class MetricInput:
             sums["broadcast_frames"],
             sums["broadcast_bytes"],
             sums["unicast_messages"],
-            sums["overheard_frames"],
-            sums["overheard_bytes"] + (self.setting.header or 0) * sums["overheard_frames"],
+            unicast_sizes,
             volumes,
             kinds,
         )
@@ -246,12 +243,6 @@ class MetricInput:
         time, node, value = (table[column].to_numpy()[chosen] for column in ("time", "node", "value"))
         order = np.lexsort((value, time, node))
         return node[order].astype(np.int64), time[order], value[order]
-
-    def _overhear_cost(self, sizes: npt.NDArray[np.int64]) -> Reals:
-        """Return what discarding a frame costs a neighbour, relative to idling, by message size [uJ]."""
-        model = self.constants.energy
-        costs = model.overhear_per_byte * (sizes + (self.setting.header or 0)) + model.overhear_per_frame
-        return np.asarray(costs, np.float64)
 
     def _lasting(self, start: Reals, end: Reals) -> float:
         since = self.setting.warmup

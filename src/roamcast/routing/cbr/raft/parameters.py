@@ -91,10 +91,6 @@ class RaftCbrParameters(LeaseParameters):
     "Maximum number of events in a broker's cache; the oldest is evicted."
     reorder_buffer: int = Field(1024, ge=1)
     "Maximum number of events that a subscriber buffers for reordering; the one furthest ahead is dropped."
-    event_bytes: int = Field(2**26, ge=2**17)
-    """Maximum size of the events in each of four tables of a node [B]: its cache, those in custody, its
-    reorder buffers together, and the copies received lately. Beyond it, the oldest are removed; of the
-    buffers, those furthest ahead. The least limit holds the largest event with all its destinations."""
     unicast: Literal["dsdv", "aodv", "dsr"] = "dsdv"
     "The unicast protocol; DSDV in the paper."
     dsdv: RaftDsdvParameters = RaftDsdvParameters()
@@ -103,6 +99,10 @@ class RaftCbrParameters(LeaseParameters):
     "Parameters of AODV."
     dsr: RaftDsrParameters = RaftDsrParameters()
     "Parameters of DSR."
+    event_bytes: int = Field(2**26, ge=2**17)
+    """Maximum size of the events in each of four tables of a node [B]: its cache, those in custody, its
+    reorder buffers together, and the copies received lately. Beyond it, the oldest are removed; of the
+    buffers, those furthest ahead. The least limit holds the largest event with all its destinations."""
 
     @model_validator(mode="after")
     def _check_timeouts(self) -> RaftCbrParameters:

@@ -55,7 +55,7 @@ def describe_false(trail: Trail) -> str:
         time = trail.published[publication]
         gaps = [
             (period.since - time, before) if time < period.since else (time - period.until, after)
-            for period in trail.wishes[node]
+            for period in trail.subscription_periods[node]
             if trail.matcher.matches(period.wanted, trail.contents[publication])
         ]
         gap, side = min(gaps, key=lambda each: each[0])

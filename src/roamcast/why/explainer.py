@@ -12,7 +12,7 @@ from math import inf
 
 from roamcast.why.causes import Cause, Diagnosis
 from roamcast.why.dissemination.copies import follow_copies
-from roamcast.why.dissemination.frontier import find_frontier
+from roamcast.why.dissemination.frontier import FloodSearch
 from roamcast.why.dissemination.reliable_delivery import ReliableDelivery
 from roamcast.why.dissemination.reverse_path import ReversePath, dropped_at
 from roamcast.why.dissemination.routed import follow_routes
@@ -27,6 +27,7 @@ class Explainer:
 
     def __init__(self, trail: Trail) -> None:
         self.trail = trail
+        self._floods = FloodSearch(trail)
         traits = trail.run.traits
         self.travel: str = traits.get("travel", "flooded")
         self.retransmits: bool = traits.get("promise") == "until_acknowledged"
@@ -61,7 +62,7 @@ class Explainer:
         if self.travel == "tree" and trail.subscriptions:
             verdict = self._explain_tree(publication, node)
         elif self.travel == "routed" and trail.subscriptions:
-            verdict = follow_routes(trail, publication, node)
+            verdict = follow_routes(self._floods, publication, node)
         elif self.served and period is not None:
             verdict = follow_service(trail, publication, node, period)
         elif self.travel == "addressed":
@@ -69,7 +70,7 @@ class Explainer:
         elif node in trail.holders[publication]:
             verdict = Diagnosis(Cause.UNEXPLAINED, [f"node {node} received it and did not deliver it"])
         else:
-            verdict = find_frontier(trail, publication, node)
+            verdict = self._floods.find(publication, node)
         outage = trail.outages.during(node, trail.published[publication], aired)
         if outage is not None and verdict.cause in (Cause.UNEXPLAINED, Cause.RELAY_OFF):
             return Diagnosis(Cause.SUBSCRIBER_OFF, [describe(node, outage)])

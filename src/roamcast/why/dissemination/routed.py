@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from roamcast.why.causes import DROP_CAUSES, Cause, Diagnosis, describe_reason
-from roamcast.why.dissemination.frontier import find_frontier
+from roamcast.why.dissemination.frontier import FloodSearch
 from roamcast.why.dissemination.reverse_path import dropped_at
 from roamcast.why.trail.trail import Trail
 
@@ -18,8 +18,9 @@ PAUSE = 0.5
 "A flood of a subscription has ended after this time without subscription messages [s]."
 
 
-def follow_routes(trail: Trail, publication: int, node: int) -> Diagnosis:
+def follow_routes(search: FloodSearch, publication: int, node: int) -> Diagnosis:
     """Return why `node` did not receive an event that should have been routed to it."""
+    trail = search.trail
     published, publisher = trail.published[publication], trail.publisher(publication)
     period = trail.matching_subscription(publication, node)
     since = period.since if period is not None else 0.0
@@ -37,7 +38,7 @@ def follow_routes(trail: Trail, publication: int, node: int) -> Diagnosis:
             DROP_CAUSES[drop.cause],
             [*story, f"t={drop.time:.3f} node {publisher}: {describe_reason(drop.cause)}"],
         )
-    frontier = find_frontier(trail, publication, node)
+    frontier = search.find(publication, node)
     if frontier.cause is not Cause.UNEXPLAINED:
         return frontier
     copies = trail.sent.get(publication, [])

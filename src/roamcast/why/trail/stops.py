@@ -32,6 +32,11 @@ class StopIndex:
             if drop.cause in DROP_CAUSES:
                 self.ended.setdefault(drop.node, []).append(drop)
 
+    @property
+    def receivers(self) -> set[int]:
+        """Return the nodes that failed to receive a frame, or to which a transmission failed."""
+        return {*self._lost, *self._failed}
+
     def frame_losses(self, nodes: Iterable[int]) -> Iterator[TrailDrop]:
         """Yield the frames that the nodes failed to receive, in order of the rows."""
         yield from (drop for _, drop in sorted(row for node in nodes for row in self._lost.get(node, ())))

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from roamcast.why.causes import DROP_CAUSES, FRAME_LOSSES, RETRIES_ENDED, Cause, Diagnosis, describe_reason
 from roamcast.why.proofs.outages import describe
-from roamcast.why.trail.trail import Trail, TrailDrop
+from roamcast.why.trail.trail import Trail, TrailDrop, TrailTransmission
 
 MAX_SENTENCES = 3
 "Maximum number of sentences per cause; further ones are counted."
@@ -133,27 +133,31 @@ class FloodBorder:
 
 
 def _kept(trail: Trail, publication: int, holder: int, inside: set[int]) -> list[tuple[Cause, str]]:
-    """Return why a node that had the event sent it to none of its neighbours in the ring."""
+    """Return why none of the nodes `inside`, all in range of a node that had the event, got it from there."""
     stops = trail.stops(publication)
-    copies = stops.copies.get(holder)
-    if copies:
-        for each in sorted(inside):
-            outage = trail.outages.during(each, copies[0].time, copies[-1].time)
-            if outage is not None:
-                return [(Cause.RELAY_OFF, describe(each, outage))]
-        last = copies[-1]
-        in_range = trail.up.neighbours(holder, last.time, last.time) & inside
-        if in_range:
-            return []  # a node in range did nothing with the event, and no row records why
-        return [(Cause.MOVED_AWAY, f"t={last.time:.3f} node {holder} sent it with no such node in range")]
-    ended = stops.ended.get(holder)
-    if ended:
-        return [_ended(trail, publication, lost) for lost in ended]
+    if holder in stops.copies:
+        return _sent_past(trail, stops.copies[holder], inside)
+    if holder in stops.ended:
+        return [_ended(trail, publication, lost) for lost in stops.ended[holder]]
     outage = trail.outages.during(holder, trail.published[publication], trail.last_sent(publication))
     if outage is not None:
         cause = Cause.PUBLISHER_OFF if holder == trail.publisher(publication) else Cause.RELAY_OFF
         return [(cause, describe(holder, outage))]
+    if trail.waits_at_end(publication, holder):
+        return [(Cause.UNFINISHED, f"it still waited in the queue of node {holder} at the end of the run")]
     return []
+
+
+def _sent_past(trail: Trail, copies: list[TrailTransmission], inside: set[int]) -> list[tuple[Cause, str]]:
+    """Return why none of the nodes `inside` received the copies that a node sent."""
+    last = copies[-1]
+    for each in sorted(inside):
+        outage = trail.outages.during(each, copies[0].time, last.time)
+        if outage is not None:
+            return [(Cause.RELAY_OFF, describe(each, outage))]
+    if trail.up.neighbours(last.node, last.time, last.time) & inside:
+        return []  # a node in range did nothing with the event, and no row records why
+    return [(Cause.MOVED_AWAY, f"t={last.time:.3f} node {last.node} sent it with no such node in range")]
 
 
 def _ended(trail: Trail, publication: int, lost: TrailDrop) -> tuple[Cause, str]:

@@ -493,3 +493,74 @@ def test_clone_1674539977_promised_and_undisturbed():
         'turb","until":60.0,"rule":"duplicate","share":0.2,"seconds":20.0,"at":0.0}]}'
     )
     assert judge(history) is None
+
+
+def test_events_of_an_evicted_subscription_are_dropped():
+    # with `publishers` 1 two subscriptions evicted each other, and buffered events waited for ever
+    history = read(
+        '{"seed":829538736,"protocol":"raft-cbr","parameters":{"publishers":1,"dsdv":{"period":7.5,"misse'
+        'd_periods":3,"settling":6.0,"settling_memory":0.2625,"settle_anew":true,"trigger_gap":1.0,"trigg'
+        'er_on_fresh":true,"advertise_awaited":false,"link_feedback":false,"start_jitter":4.0,"broadcast_'
+        'jitter":0.01,"detours":false,"detour_lease":0.3,"hop_limit":16,"queue_per_destination":5,"queue_'
+        'timeout":30.0,"destinations":2,"entries_per_update":1}},"cramped":true,"as_bytes":false,"nodes":'
+        '9,"edges":[[0,1],[1,2],[3,4],[4,5],[6,7],[7,8],[0,3],[1,4],[2,5],[3,6],[4,7],[5,8]],"healed":[[0'
+        ',1],[1,2],[3,4],[4,5],[6,7],[7,8],[0,3],[1,4],[2,5],[3,6],[4,7],[5,8]],"links":{},"end":31.218,"'
+        'steps":[{"step":"disturb","until":23.419,"rule":"lose","senders":[5],"receivers":[8],"at":1.919}'
+        ',{"step":"advertise","node":4,"zones":[0,4],"at":2.39},{"step":"advertise","node":2,"zones":[1,3'
+        '],"at":2.893},{"step":"unsubscribe","node":7,"zones":[0,4],"at":18.369},{"step":"publish","node"'
+        ':2,"zone":3,"size":64,"at":26.301},{"step":"publish","node":4,"zone":0,"size":1400,"at":28.125},'
+        '{"step":"subscribe","node":7,"zones":[0,4],"at":30.218}]}'
+    )
+    assert judge(history) is None
+
+
+def test_mild_faults_begin_when_the_probe_events_have_arrived():
+    # a relay waits before it repeats, and mild faults lost its copy of a probe event
+    history = read(
+        '{"seed":829538864,"protocol":"p-pubs","as_bytes":false,"nodes":7,"edges":[[0,1],[1,2],[2,3],[3,4'
+        '],[4,5],[5,6]],"healed":[[0,1],[1,2],[2,3],[3,4],[4,5],[5,6]],"links":{},"end":36.048,"steps":[{'
+        '"step":"publish","node":1,"zone":0,"size":1400,"at":3.064},{"step":"disturb","until":38.636,"rul'
+        'e":"lose","receivers":[1,3],"share":0.1,"at":4.159},{"step":"advertise","node":6,"zones":[0,4],"'
+        'at":4.322},{"step":"subscribe","node":0,"zones":[4,4],"at":9.478},{"step":"publish","node":1,"zo'
+        'ne":0,"size":64,"at":35.048}],"later":[{"step":"disturb","until":60.0,"rule":"lose","kinds":[64]'
+        ',"share":0.1,"at":0.0}]}'
+    )
+    assert judge(history) is None
+
+
+def test_links_may_double_a_forged_datagram_in_a_loop_of_forged_routes():
+    # a forged datagram with 152 hops, and links that duplicated every frame
+    history = read(
+        '{"seed":829538865,"protocol":"dsdv-unicast","as_bytes":false,"nodes":3,"edges":[[0,1],[0,2],[1,2'
+        ']],"healed":[[0,1],[0,2],[1,2]],"links":{},"end":33.988,"steps":[{"step":"forge","to":2,"sender"'
+        ':0,"data":"310004000000070b0000000000000001000000000100000001f90000000100000005f95f7a3d910000000'
+        '00000000000","at":1.393},{"step":"disturb","until":43.945,"rule":"duplicate","kinds":[2,48],"sha'
+        're":1.0,"seconds":1.0,"at":6.541},{"step":"forge","to":1,"sender":3,"data":"30000000070000000799'
+        "020000000400000028020000095f3ee5d4b9437fce000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        '00000000000000000000000000000000000000000000","about":17179869224,"at":32.988}]}'
+    )
+    assert judge(history) is None
+
+
+def test_a_route_may_expire_sooner_by_a_faster_clock():
+    # the clock of node 1 gained 2 % on that of node 0, and its route expired first
+    history = read(
+        '{"seed":829538924,"protocol":"aodv-unicast","as_bytes":false,"nodes":5,"edges":[[0,1],[1,2],[2,3'
+        '],[3,4]],"healed":[[0,1],[1,2],[2,3],[3,4]],"links":{},"clocks":[{"start":3600.0,"rate":0.99},{"'
+        'start":0.0,"rate":1.01},{"start":1.5,"rate":1.0001},{"start":0.0,"rate":0.9999},{"start":3600.0,'
+        '"rate":1.0}],"end":89.083,"steps":[{"step":"advertise","node":2,"zones":[0,4],"at":0.866},{"step'
+        '":"advertise","node":3,"zones":[0,4],"at":2.811},{"step":"advertise","node":0,"zones":[0,4],"at"'
+        ':3.262},{"step":"advertise","node":4,"zones":[0,4],"at":3.654},{"step":"subscribe","node":4,"zon'
+        'es":[0,4],"at":58.894},{"step":"publish","node":0,"zone":2,"size":64,"at":88.083}],"later":[{"st'
+        'ep":"disturb","until":60.0,"rule":"duplicate","share":0.2,"seconds":0.01,"at":0.0}]}'
+    )
+    assert judge(history) is None

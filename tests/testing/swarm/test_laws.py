@@ -39,9 +39,11 @@ from roamcast.routing.cbr.messages import EventAck
 from roamcast.routing.cbr.raft.messages import Ack, Addressee, XcastEvent
 from roamcast.routing.flooding import Flood, Flooding
 from roamcast.routing.router import Drop, Publication
+from roamcast.routing.traits import Dissemination, ProtocolTraits
 from roamcast.routing.unicast.dsdv.messages import DsdvEntry, DsdvUpdate
 from roamcast.routing.unicast.unicast import Datagram
 from roamcast.testing.changes import numbers_of
+from roamcast.testing.host import Clock
 from roamcast.testing.messages import nodes_named
 from roamcast.testing.swarm import recording_mesh
 from roamcast.testing.swarm.explore import explore
@@ -164,6 +166,26 @@ def test_a_missing_route_is_excused_only_at_the_arrival_of_a_delayed_frame(delay
     history = msgspec.structs.replace(story(), later=(delay,))
     assert (LAWS["undisturbed"](play(history, LosesItsRoutes)) is None) == excused
     assert LAWS["undisturbed"](play(history, Flooding)) is None
+
+
+@pytest.mark.parametrize(("rate", "excused"), [(1.01, True), (1.0, False), (0.99, False)])
+def test_a_missing_route_is_excused_at_a_relay_with_a_faster_clock(rate, excused):
+    mild = LinkRuleStep(at=0.0, until=60.0, rule="duplicate", senders=(2,))
+    clocks = (Clock(), Clock(rate=rate), Clock())
+    history = msgspec.structs.replace(story(), later=(mild,), clocks=clocks)
+    assert (LAWS["undisturbed"](play(history, LosesItsRoutes)) is None) == excused
+    assert LAWS["undisturbed"](play(history, Flooding)) is None
+
+
+def test_duplicating_links_do_not_excuse_a_storm_of_real_events():
+    class RepeatsToAddressees(NeverForgetsToRepeat):
+        @classmethod
+        def traits(cls, parameters):
+            return ProtocolTraits(travel=Dissemination.ADDRESSED)
+
+    doubled = LinkRuleStep(at=0.0, until=20.0, rule="duplicate", share=0.5, seconds=1.0)
+    record = play(story(doubled), RepeatsToAddressees)
+    assert "frames by" in LAWS["calm"](record)
 
 
 @pytest.mark.parametrize("linked", [True, False])

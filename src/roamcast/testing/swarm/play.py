@@ -40,6 +40,8 @@ LOOK_EVERY = 5.0
 "Interval between two samples of the tables [s]."
 BETWEEN_PROBES = 1.0
 "Interval between two probe events [s]."
+LONGEST_FLOOD = 10.0
+"Maximum time that the last probe event gets to arrive before mild faults begin [s]."
 
 
 def play_twice(history: History, router: type[Router] | None = None, *, deadline: float = inf) -> SwarmRecord:
@@ -110,6 +112,7 @@ class _HistoryRun:
         self.record.settled_at = mesh.now
         self.record.probes += self.probe()
         if self.history.later:
+            mesh.run(for_=min(nodes * self.longest, LONGEST_FLOOD))
             self.record.later_at = mesh.now
             for step in self.history.later:
                 mesh.call_at(mesh.now + step.at, self.apply_rule, step)

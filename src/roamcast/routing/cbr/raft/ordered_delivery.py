@@ -101,6 +101,16 @@ class OrderedDelivery:
         stream = self.streams.get(publisher)
         return first_version(self.incarnation) if stream is None else wire_number(stream.last)
 
+    def drop_buffered(self, publisher: NodeId) -> None:
+        """Drop the buffered events of a publisher whose subscription was evicted.
+
+        Without a subscription no acknowledgement says which events are missing before them. The publisher
+        retransmits them until they are acknowledged.
+        """
+        stream = self.streams.get(publisher)
+        if stream is not None:
+            self._forget(stream, Drop.TABLE_FULL)
+
     def answer_ping(self, publisher: NodeId, chain: tuple[NodeId, ...]) -> None:
         """Answer a ping with a request for missing events, or with an acknowledgement if there is no gap."""
         stream = self._stream(publisher)

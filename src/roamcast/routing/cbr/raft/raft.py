@@ -109,7 +109,14 @@ class RaftCbr(Advertising):
         self.cache = EventCache(host, p)
         self.upstream = UpstreamSender(host, p, self.unicast, self.cache)
         self.ordering = OrderedDelivery(host, p, self.incarnation, self._acknowledge, self.upstream.request)
-        self.subscribing = RaftSubscriber(host, p, self.incarnation, self.unicast.send, self.ordering.last)
+        self.subscribing = RaftSubscriber(
+            host,
+            p,
+            self.incarnation,
+            self.unicast.send,
+            last=self.ordering.last,
+            evict=self.ordering.drop_buffered,
+        )
         self.custody = Custody(host, p, self.cache, self.xcast.send_event)
         self.recent = RecentDuplicates(host, p)
         self.acks = AckAggregator(host, p, self.cache, self.upstream.acknowledge)

@@ -37,7 +37,9 @@ class RaftSubscriber:
         parameters: RaftCbrParameters,
         incarnation: int,
         post: Callable[[Message, NodeId], None],
+        *,
         last: Callable[[NodeId], int],
+        evict: Callable[[NodeId], None],
     ) -> None:
         self.host = host
         self.parameters = parameters
@@ -51,6 +53,7 @@ class RaftSubscriber:
         self._relations = RelationCache()
         self._post = post
         self._last = last
+        self._evict = evict
         self._dirty = False
         self._evicted_version = 0
         "Highest version of an evicted subscription; its publisher may still know it."
@@ -198,7 +201,9 @@ class RaftSubscriber:
 
     def _meet(self, publisher: NodeId, incarnation: int) -> PublisherSubscription:
         if len(self.subscriptions) >= self.parameters.publishers:
-            silent = self.subscriptions.pop(next(iter(self.subscriptions)))
+            evicted = next(iter(self.subscriptions))
+            silent = self.subscriptions.pop(evicted)
+            self._evict(evicted)
             self._evicted_version = max(self._evicted_version, silent.version)
             if silent.timer is not None:
                 silent.timer.cancel()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from roamcast.routing.traits import Dissemination
+from roamcast.testing.swarm.history import LinkRuleStep
 from roamcast.testing.swarm.record import SwarmRecord
 
 
@@ -10,11 +12,26 @@ def check(record: SwarmRecord) -> str | None:
 
     Histories with limits that are too small are excluded, and so are forged frames if advertisements have no
     serials (`advert_serials`, off as published): nodes forward a forged advertisement of a nonexistent node
-    and subscribe to it in cycles, until the hop limit is reached.
+    and subscribe to it in cycles, until the hop limit is reached. A storm of forged unicast events is
+    excluded if links duplicate frames: in a loop of forged routes the copies of an event double at every hop,
+    and routers of unicast protocols rely on the link to remove duplicates.
     """
     defenceless = record.history.hostile and not record.serials
     if not record.stormed or record.history.cramped or defenceless:
         return None
+    if _is_doubled_forgery(record):
+        return None
     last = record.transmissions[-1]
     frames, name = len(record.transmissions), type(last.message).__name__
     return f"{frames} frames by {last.time:.1f} s, the last of them a {name}"
+
+
+def _is_doubled_forgery(record: SwarmRecord) -> bool:
+    """Return whether nearly all frames are of forged unicast events, and links duplicated frames."""
+    duplicating = any(
+        isinstance(step, LinkRuleStep) and step.rule == "duplicate" for step in record.history.steps
+    )
+    if not duplicating or record.traits.travel is not Dissemination.ADDRESSED:
+        return False
+    forged = sum(aired.message.publication_id in record.forged_publications for aired in record.transmissions)
+    return forged > 0.95 * len(record.transmissions)

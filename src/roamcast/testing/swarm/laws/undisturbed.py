@@ -22,7 +22,8 @@ def check(record: SwarmRecord) -> str | None:
     The network had settled before. The law does not apply if anything but broadcast events was lost since
     then: a lost advertisement, subscription or acknowledgement, or a failed link, may change routes. Nor does
     it apply, unless the router retransmits until acknowledged, to an event that a relay dropped for want of a
-    route when a delayed frame arrived: the route may have expired during the delay.
+    route when a delayed frame arrived, or when its clock is faster than that of the node that sent the frame:
+    the route may have expired during the delay, or sooner than at that node.
     """
     if record.left_at == inf or record.history.cramped or record.later_at == inf:
         return None
@@ -39,7 +40,7 @@ def check(record: SwarmRecord) -> str | None:
         if drop.reason is Drop.SUPPRESSED and isinstance(drop.message, Message)
     }
     if not sessions:
-        touched |= _dropped_after_delay(record)
+        touched |= _dropped_too_late(record)
     delivered = {(got.node, got.publication.id) for got in record.deliveries}
     forged_nodes = record.forged_nodes if sessions else set()
     for time, publication, offered in record.published:
@@ -62,9 +63,11 @@ def check(record: SwarmRecord) -> str | None:
     return None
 
 
-def _dropped_after_delay(record: SwarmRecord) -> set[int]:
-    """Return the events that a relay dropped for want of a route at the instant a delayed frame arrived."""
-    if not any(isinstance(step, LinkRuleStep) and step.rule == "delay" for step in record.history.later):
+def _dropped_too_late(record: SwarmRecord) -> set[int]:
+    """Return the events that a relay dropped for want of a route at the instant a frame arrived that was
+    delayed, or came from a node with a slower clock."""
+    delays = any(isinstance(step, LinkRuleStep) and step.rule == "delay" for step in record.history.later)
+    if not delays and not record.history.clocks:
         return set()
     unrouted = {
         (drop.node, drop.time, drop.message.publication_id)
@@ -74,8 +77,15 @@ def _dropped_after_delay(record: SwarmRecord) -> set[int]:
     return {
         heard.message.publication_id
         for heard in record.receptions
-        if (heard.node, heard.time, heard.message.publication_id) in unrouted and _was_delayed(record, heard)
+        if (heard.node, heard.time, heard.message.publication_id) in unrouted
+        and (_is_faster(record, heard) or (delays and _was_delayed(record, heard)))
     }
+
+
+def _is_faster(record: SwarmRecord, heard: SwarmReception) -> bool:
+    """Return whether the clock of the receiver of a frame runs faster than its sender's."""
+    clocks = record.history.clocks
+    return bool(clocks) and clocks[heard.node].rate > clocks[heard.sender].rate
 
 
 def _was_delayed(record: SwarmRecord, heard: SwarmReception) -> bool:

@@ -131,19 +131,21 @@ def test_fake_subscribers_and_publishers_leave_raft_tables_bounded():
     mesh.advertise(0, EVERYTHING)
     mesh.subscribe(1, NARROW)
     mesh.run(for_=60)
-    for fake in range(2_000):
-        wish = Subscribe(1000 + fake, 1, 1, -1, 0, 0, (InterestPeriod(NARROW, 0, 0),))
-        mesh.routers[0].receive(Datagram(1000 + fake, 0, 9, wish), 1, 0.0)
-        mesh.routers[1].receive(Advert(1000 + fake, NARROW, 1, fake, 1), 0, 0.0)
-        forged = Publication(0, 10**6 + fake, THREE)
-        mesh.routers[1].receive(XcastEvent(forged, (0,), (Addressee(1, 10**6 + fake - 1, 1),)), 0, 0.0)
-        mesh.routers[1].receive(Datagram(0, 1, 9, Ack(7, fake, frozenset({3}))), 0, 0.0)
     publisher, subscriber = mesh.routers
-    assert len(publisher.publishing.sessions) == 50
-    assert len(subscriber.subscribing.subscriptions) == 50
+    for fake in range(2_000):
+        forged = Publication(0, 10**6 + fake, THREE)
+        subscriber.receive(XcastEvent(forged, (0,), (Addressee(1, 10**6 + fake - 1, 1),)), 0, 0.0)
+        subscriber.receive(Datagram(0, 1, 9, Ack(7, fake, frozenset({3}))), 0, 0.0)
     assert len(subscriber.ordering.streams[0].early) == 50
     assert len(subscriber.cache.events) == 50
     assert len(subscriber.acks.gathered) <= 51
+    for fake in range(2_000):
+        subscription = Subscribe(1000 + fake, 1, 1, -1, 0, 0, (InterestPeriod(NARROW, 0, 0),))
+        publisher.receive(Datagram(1000 + fake, 0, 9, subscription), 1, 0.0)
+        subscriber.receive(Advert(1000 + fake, NARROW, 1, fake, 1), 0, 0.0)
+    assert len(publisher.publishing.sessions) == 50
+    assert len(subscriber.subscribing.subscriptions) == 50
+    assert subscriber.ordering.streams[0].early == {}, "the subscription to publisher 0 was evicted"
     mesh.run(for_=10)
 
 

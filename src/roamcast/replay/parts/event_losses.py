@@ -20,7 +20,7 @@ from roamcast.why.dissemination.routed import PAUSE
 from roamcast.why.explainer import Explainer
 from roamcast.why.trail.context import SUBSCRIPTION, SUBSCRIPTION_ACK, RunContext, message_role
 from roamcast.why.trail.integrity import COUNTS_ONLY
-from roamcast.why.trail.trail import Trail
+from roamcast.why.trail.trail import DRAIN, Trail
 
 MOST_ROWS = 1_000_000
 "Rows of one explanation; more would need too much memory."
@@ -34,7 +34,7 @@ class EventLosses:
         if pairs.counted_only:
             raise FactsError(COUNTS_ONLY)
         run = facts.run
-        self._air, self._pairs, self._traits = air, pairs, run.traits
+        self._facts, self._air, self._pairs, self._traits = facts, air, pairs, run.traits
         self._context = RunContext(facts)
         roles = [message_role(run, *pair) for pair in air.messages]
         self._subscribes = np.array([role == SUBSCRIPTION for role in roles], bool)
@@ -58,7 +58,22 @@ class EventLosses:
         tables |= self._select(trail, event, missing)
         if (rows := sum(map(len, tables.values()))) > MOST_ROWS:
             raise FactsError(f"this explanation needs {rows:,} rows; expected at most {MOST_ROWS:,}")
-        return Trail(Facts(self._context.run, tables), self._context)
+        found = Trail(Facts(self._context.run, tables), self._context)
+        found.last_forwarded = self._last_forwarded
+        return found
+
+    @cached_property
+    def _last_forwarded(self) -> dict[int, float]:
+        """Return `last_forwarded` of the whole run, which needs rows of other events."""
+        tables = {name: schema.empty_table() for name, schema in TABLES.items()}
+        rows = self._air.transmissions.between(self._context.run.duration - DRAIN, np.inf)
+        events = np.unique(column(rows, "publication"))
+        tables |= {
+            "publications": self._facts["publications"],
+            "transmissions": rows,
+            "deliveries": self._pairs.deliveries.of_events(events[events >= 0], TABLES["deliveries"].names),
+        }
+        return Trail(Facts(self._context.run, tables), self._context).last_forwarded
 
     def _select(self, trail: Trail, event: int, missing: Sequence[int]) -> dict[str, pa.Table]:
         """Return the rows that `Explainer` looks at for an event and these nodes."""

@@ -32,7 +32,7 @@ PROPAGATION = 0.001
 "Upper bound of the propagation delay within carrier-sense range [s]."
 
 DRAIN = 5.0
-"A node whose last event ended longer than this before the end of the run had an empty queue [s]."
+"A node that sent no event for this long before the end of the run had an empty queue [s]."
 
 REORDERING = 1.0
 "A node sends events in the order of reception up to this difference, because routers delay copies [s]."
@@ -235,24 +235,24 @@ class Trail(RunContext):
     def waits_at_end(self, publication: int, node: int) -> bool:
         """Return whether a node that had an event certainly still held it in its queue at the end of the run.
 
-        It does if it neither sent nor dropped the event, was sending others until shortly before the end, and
-        sent none of those that it received later.
+        It does if it neither sent nor dropped the event, sent others shortly before the end, and received
+        none of these later.
         """
         stops = self.stops(publication)
-        if node in stops.copies or node in stops.ended or node not in self._last_forwarded:
+        if node in stops.copies or node in stops.ended or node not in self.last_forwarded:
             return False
-        received, end = self._last_forwarded[node]
-        return end >= self.run.duration - DRAIN and received <= self._received(publication, node) + REORDERING
+        return self.last_forwarded[node] <= self._received(publication, node) + REORDERING
 
     @cached_property
-    def _last_forwarded(self) -> dict[int, tuple[float, float]]:
-        """Return per node the latest reception among the events that it sent, and the end of sending [s]."""
-        found: dict[int, tuple[float, float]] = {}
+    def last_forwarded(self) -> dict[int, float]:
+        """Return per node the latest reception among the events that it sent at the end of the run [s]."""
+        found: dict[int, float] = {}
+        start = self.run.duration - DRAIN
         for publication, copies in self.sent.items():
             for sent in copies:
-                received, end = found.get(sent.node, (0.0, 0.0))
-                received = max(received, min(self._received(publication, sent.node), sent.time))
-                found[sent.node] = received, max(end, sent.end)
+                if sent.time >= start:
+                    received = min(self._received(publication, sent.node), sent.time)
+                    found[sent.node] = max(received, found.get(sent.node, 0.0))
         return found
 
     def _received(self, publication: int, node: int) -> float:

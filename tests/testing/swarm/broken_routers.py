@@ -205,6 +205,22 @@ class GivesUpOnCopies(Flooding):
             self.host.deliver(publication)
 
 
+class RefusesAfterGaps(Flooding):
+    """Delivers no further event of a publisher of which it has missed one."""
+
+    def receive(self, message, sender, signal):
+        publication = message.publication
+        last = self.__dict__.setdefault("last", {})
+        if publication.id in self.seen:
+            return Drop.DUPLICATE
+        if publication.sequence == last.setdefault(publication.publisher, publication.sequence):
+            last[publication.publisher] += 1
+            return super().receive(message, sender, signal)
+        self.seen.add(publication.id)
+        self.host.broadcast(Flood(publication, message.hops + 1))
+        return Drop.EXPIRED
+
+
 class AcceptsRepetitionsOnly(Flooding):
     """Refuses the first copy of an event; the publisher repeats each after 7 s."""
 

@@ -564,3 +564,18 @@ def test_a_route_may_expire_sooner_by_a_faster_clock():
         'ep":"disturb","until":60.0,"rule":"duplicate","share":0.2,"seconds":0.01,"at":0.0}]}'
     )
     assert judge(history) is None
+
+
+def test_a_lost_join_request_may_leave_later_events_without_a_route():
+    # node 2 lost the join request of publisher 4 that carried an event, and with it the route of the next one
+    history = read(
+        '{"seed":3075378620,"protocol":"odmrp","as_bytes":false,"nodes":5,"edges":[[0,1],[1,2],[2,3],[3,4'
+        ']],"healed":[[0,1],[1,2],[2,3],[3,4]],"links":{},"end":48.251999999999995,"steps":[{"step":"adve'
+        'rtise","node":3,"zones":[0,4],"at":2.606},{"step":"advertise","node":4,"zones":[0,4],"at":3.362}'
+        ',{"step":"advertise","node":2,"zones":[0,4],"at":4.54},{"step":"subscribe","node":3,"zones":[0,0'
+        '],"at":5.176},{"step":"subscribe","node":0,"zones":[0,0],"at":7.599},{"step":"subscribe","node":'
+        '2,"zones":[0,4],"at":9.245}],"later":[{"step":"disturb","until":60.0,"rule":"delay","share":1.0,'
+        '"seconds":0.02,"at":0.0},{"step":"disturb","until":60.0,"rule":"lose","kinds":[73,75],"share":0.'
+        '3,"at":0.0}]}'
+    )
+    assert judge(history) is None

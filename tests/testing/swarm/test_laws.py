@@ -24,6 +24,7 @@ from broken_routers import (
     LosesSilently,
     NeverForgetsToRepeat,
     Raises,
+    RefusesAfterGaps,
     RefusesEverything,
     SaysThatItIsOrdered,
     SaysThatItRepeats,
@@ -174,6 +175,13 @@ def test_a_missing_route_is_excused_at_a_relay_with_a_faster_clock(rate, excused
     clocks = (Clock(), Clock(rate=rate), Clock())
     history = msgspec.structs.replace(story(), later=(mild,), clocks=clocks)
     assert (LAWS["undisturbed"](play(history, LosesItsRoutes)) is None) == excused
+    assert LAWS["undisturbed"](play(history, Flooding)) is None
+
+
+def test_an_event_after_a_lost_one_of_the_same_type_is_not_excused():
+    mild = LinkRuleStep(at=0.0, until=0.5, rule="lose", kinds=(Flood.number,))
+    history = msgspec.structs.replace(story(), later=(mild,))
+    assert "although no copy was lost" in LAWS["undisturbed"](play(history, RefusesAfterGaps))
     assert LAWS["undisturbed"](play(history, Flooding)) is None
 
 

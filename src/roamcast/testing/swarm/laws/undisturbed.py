@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from math import inf
 
 from roamcast.routing.router import BROADCAST, Drop, Message, Role
@@ -23,7 +24,9 @@ def check(record: SwarmRecord) -> str | None:
     then: a lost advertisement, subscription or acknowledgement, or a failed link, may change routes. Nor does
     it apply, unless the router retransmits until acknowledged, to an event that a relay dropped for want of a
     route when a delayed frame arrived, or when its clock is faster than that of the node that sent the frame:
-    the route may have expired during the delay, or sooner than at that node.
+    the route may have expired during the delay, or sooner than at that node. Nor does it apply to an event
+    after an earlier one of its publisher was lost in messages of another type, as the event that a join
+    request of ODMRP carries: it may have lost the route of this one.
     """
     if record.left_at == inf or record.history.cramped or record.later_at == inf:
         return None
@@ -40,7 +43,7 @@ def check(record: SwarmRecord) -> str | None:
         if drop.reason is Drop.SUPPRESSED and isinstance(drop.message, Message)
     }
     if not sessions:
-        touched |= _dropped_too_late(record)
+        touched |= _dropped_too_late(record) | _sent_after_loss(record, lost)
     delivered = {(got.node, got.publication.id) for got in record.deliveries}
     forged_nodes = record.forged_nodes if sessions else set()
     for time, publication, offered in record.published:
@@ -79,6 +82,27 @@ def _dropped_too_late(record: SwarmRecord) -> set[int]:
         for heard in record.receptions
         if (heard.node, heard.time, heard.message.publication_id) in unrouted
         and (_is_faster(record, heard) or (delays and _was_delayed(record, heard)))
+    }
+
+
+def _sent_after_loss(record: SwarmRecord, lost: list[LostMessage]) -> set[int]:
+    """Return the events before which one of their publisher was lost in a message of another type."""
+    types: dict[int, set[type[Message]]] = defaultdict(set)
+    for aired in record.transmissions:
+        types[aired.message.publication_id].add(type(unwrap(aired.message)))
+    published = {publication.id: (time, publication.publisher) for time, publication, _ in record.published}
+    losses = [
+        (*published[row.message.publication_id], type(unwrap(row.message)))
+        for row in lost
+        if row.message.publication_id in published
+    ]
+    return {
+        publication
+        for publication, (time, publisher) in published.items()
+        if any(
+            earlier < time and source == publisher and kind not in types[publication]
+            for earlier, source, kind in losses
+        )
     }
 
 

@@ -579,3 +579,29 @@ def test_a_lost_join_request_may_leave_later_events_without_a_route():
         '3,"at":0.0}]}'
     )
     assert judge(history) is None
+
+
+def test_a_destination_exceeds_a_forged_number_half_a_circle_away():
+    # neither 2^31 nor 0 was newer, so node 3 refused every reply of node 2
+    history = read(
+        '{"seed":3075378793,"protocol":"aodv-unicast","as_bytes":false,"nodes":5,"edges":[[1,2],[3,4],[0,'
+        '1],[1,3],[2,4],[0,2]],"healed":[[1,2],[3,4],[0,1],[1,3],[2,4],[0,2]],"links":{},"end":20.467,"st'
+        'eps":[{"step":"advertise","node":1,"zones":[0,4],"at":0.392},{"step":"subscribe","node":2,"zones'
+        '":[0,4],"at":0.808},{"step":"advertise","node":2,"zones":[1,3],"at":1.543},{"step":"advertise","'
+        'node":3,"zones":[0,4],"at":4.105},{"step":"publish","node":3,"zone":4,"size":1400,"at":14.669},{'
+        '"step":"subscribe","node":3,"zones":[0,4],"at":17.22},{"step":"replay","to":3,"choice":249499081'
+        '1,"at":19.467}]}'
+    )
+    assert judge(history) is None
+
+
+def test_a_delayed_copy_may_wait_while_all_nodes_leave():
+    # a duplicate of a forgotten event arrived 27 ms before the end; the router waits up to 0.25 s
+    history = read(
+        '{"seed":3075378927,"protocol":"p-pubs","parameters":{"flood_limit":1},"cramped":true,"as_bytes":'
+        'false,"nodes":3,"edges":[[0,1],[1,2]],"healed":[[0,1],[1,2]],"links":{},"end":3.416,"steps":[{"s'
+        'tep":"advertise","node":1,"zones":[0,4],"at":1.49},{"step":"advertise","node":0,"zones":[1,3],"a'
+        't":2.416}],"later":[{"step":"disturb","until":60.0,"rule":"duplicate","share":1.0,"seconds":20.0'
+        ',"at":0.0},{"step":"disturb","until":60.0,"rule":"lose","kinds":[64],"share":0.1,"at":0.0}]}'
+    )
+    assert judge(history) is None

@@ -207,6 +207,15 @@ def test_a_small_hop_limit_alone_does_not_excuse_an_event_that_vanishes(linked):
     assert "vanished in node 0" in LAWS["conserved"](play(history, IgnoresItsEvents))
 
 
+def test_an_event_is_missed_if_its_router_had_time_to_forward_it():
+    record = play(story(), LosesSilently)
+    assert "vanished" in LAWS["conserved"](record)
+    assert record.longest >= 1.0
+    last = max(heard.time for heard in record.receptions)
+    record.left_at = last + record.longest
+    assert "vanished" in LAWS["conserved"](record)
+
+
 def test_a_play_ends_when_the_real_time_is_up():
     with pytest.raises(TimeUpError):
         judge_all(story(), HasAClockOfItsOwn, deadline=time.monotonic())

@@ -80,7 +80,7 @@ class _HistoryRun:
     ) -> None:
         self.record = record
         self.history = history = record.history
-        self.longest = longest_wait(parameters, but=record.traits.recall)
+        self.longest = record.longest = longest_wait(parameters, but=record.traits.recall)
         self.kinds = {kind.number: kind for kind in router.messages}
         self.applications = Applications(record)
 

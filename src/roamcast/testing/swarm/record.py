@@ -122,6 +122,8 @@ class SwarmRecord(msgspec.Struct):
     "The traceback of an exception, which ended the run."
     stormed: bool = False
     "Whether a broadcast storm ended the run."
+    longest: float = 0.0
+    "The longest duration among the parameters: a router may hold an event that long [s]."
     settled_at: float = inf
     left_at: float = inf
     "The time at which all nodes left [s]."

@@ -14,6 +14,7 @@ from typing import Any
 
 from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId
 from roamcast.routing.state.neighbours import Neighbours
+from roamcast.routing.state.serials import SERIALS
 from roamcast.routing.state.timing import call_every
 from roamcast.routing.unicast.aodv.discovery import AodvDiscovery
 from roamcast.routing.unicast.aodv.exchange import RequestReply
@@ -21,7 +22,7 @@ from roamcast.routing.unicast.aodv.forwarding import DatagramForwarding
 from roamcast.routing.unicast.aodv.messages import RouteError, RouteReply, RouteRequest
 from roamcast.routing.unicast.aodv.parameters import AodvParameters
 from roamcast.routing.unicast.aodv.route_errors import RouteErrors
-from roamcast.routing.unicast.aodv.routes import NUMBERS, AodvRoute, AodvRouteTable
+from roamcast.routing.unicast.aodv.routes import AodvRoute, AodvRouteTable
 from roamcast.routing.unicast.unicast import Datagram, Unicast, UnicastUser
 
 ROUTE_BYTES = 26
@@ -155,7 +156,7 @@ class Aodv(Unicast):
         if self._hellos is not None:
             self._hellos.forget(neighbour)
         if self.parameters.parity:
-            self.exchange.sequence = (self.exchange.sequence + 2) % NUMBERS  # ns-2: the neighbourhood changed
+            self.exchange.sequence = (self.exchange.sequence + 2) % SERIALS  # ns-2: the neighbourhood changed
         self.breaks.invalidate(neighbour)
         self.forwarding.withdraw(neighbour)
 

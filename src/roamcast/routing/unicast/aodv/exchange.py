@@ -7,6 +7,7 @@ from collections.abc import Callable
 from roamcast.routing.router import DUPLICATE, Drop, Host, NodeId
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.seen import Seen
+from roamcast.routing.state.serials import SERIALS, is_newer
 from roamcast.routing.state.timing import call_within
 from roamcast.routing.unicast.aodv.messages import (
     DESTINATION_ONLY,
@@ -20,7 +21,7 @@ from roamcast.routing.unicast.aodv.messages import (
 from roamcast.routing.unicast.aodv.parameters import AodvParameters
 from roamcast.routing.unicast.aodv.request_memory import RequestMemory
 from roamcast.routing.unicast.aodv.route_errors import RouteErrors
-from roamcast.routing.unicast.aodv.routes import INFINITE, NUMBERS, AodvRoute, AodvRouteTable, newer
+from roamcast.routing.unicast.aodv.routes import INFINITE, AodvRoute, AodvRouteTable
 
 FOR_EVER = 2**32 - 1
 "Lifetime that ns-2 reports for a route under repair [ms]."
@@ -59,8 +60,8 @@ class RequestReply:
     def request(self, route: AodvRoute, ttl: int) -> None:
         """Broadcast a request for a route."""
         p, node = self.parameters, self.host.node
-        self.sequence = (self.sequence + (2 if p.parity else 1)) % NUMBERS
-        self._request_id = (self._request_id + 1) % NUMBERS
+        self.sequence = (self.sequence + (2 if p.parity else 1)) % SERIALS
+        self._request_id = (self._request_id + 1) % SERIALS
         flags = self.stamp
         flags |= 0 if self.routes.numbered(route, self.host.now()) else UNKNOWN
         flags |= 0 if p.intermediate_replies else DESTINATION_ONLY
@@ -106,7 +107,7 @@ class RequestReply:
         known = self.routes.entries.get(request.destination)
         if (
             known is not None
-            and (flags & UNKNOWN or newer(known.sequence, requested))
+            and (flags & UNKNOWN or is_newer(known.sequence, requested))
             and self.routes.numbered(known, self.host.now())
         ):
             flags &= ~UNKNOWN
@@ -147,15 +148,15 @@ class RequestReply:
             not request.flags & DESTINATION_ONLY
             and route.known
             and not self.listens()
-            and (request.flags & UNKNOWN > 0 or not newer(request.destination_sequence, route.sequence))
+            and (request.flags & UNKNOWN > 0 or not is_newer(request.destination_sequence, route.sequence))
         )
 
     def _answer_as_destination(self, request: RouteRequest) -> None:
         requested = request.destination_sequence
-        if not request.flags & UNKNOWN and newer(requested, self.sequence):
+        if not request.flags & UNKNOWN and is_newer(requested, self.sequence):
             self.sequence = requested
         if self.parameters.parity:
-            self.sequence = (self.sequence + 2 - self.sequence % 2) % NUMBERS
+            self.sequence = (self.sequence + 2 - self.sequence % 2) % SERIALS
         life = int(1000 * self.parameters.my_route_timeout)
         reply = RouteReply(self.stamp, 0, self.host.node, self.sequence, request.origin, life)
         if not self.listens():

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from roamcast.routing.router import Host, NodeId
+from roamcast.routing.state.serials import is_newer
 from roamcast.routing.state.timing import call_within
 from roamcast.routing.unicast.aodv.messages import NO_DELETE, RouteError, Unreachable
 from roamcast.routing.unicast.aodv.parameters import AodvParameters
-from roamcast.routing.unicast.aodv.routes import AodvRoute, AodvRouteTable, newer
+from roamcast.routing.unicast.aodv.routes import AodvRoute, AodvRouteTable
 from roamcast.routing.unicast.rate_limit import RateLimit
 
 AT_ONCE = 255
@@ -59,7 +60,7 @@ class RouteErrors:
             route = self._routes.entries.get(destination)
             if route is None or not self._routes.breakable(route) or route.hop != sender:
                 continue
-            if newer(route.sequence, sequence) and route.known and not self.parameters.stale_errors:
+            if is_newer(route.sequence, sequence) and route.known and not self.parameters.stale_errors:
                 continue
             concerned = True
             if not error.flags & NO_DELETE:

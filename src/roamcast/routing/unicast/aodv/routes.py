@@ -12,16 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from roamcast.routing.router import NodeId
+from roamcast.routing.state.serials import SERIALS, is_newer
 
-NUMBERS = 2**32
-HALF = 2**31
 INFINITE = 256
 "Hop count of an invalid route."
-
-
-def newer(a: int, b: int) -> bool:
-    """Return whether a sequence number is newer than another, modulo 2^32."""
-    return 0 < (a - b) % NUMBERS < HALF
 
 
 class AodvRoute:
@@ -78,10 +72,10 @@ class AodvRoute:
 
     def invalidate(self, sequence: int | None = None) -> None:
         """Invalidate the route, with the sequence number of an error or the next one."""
-        if sequence is not None and (not self.known or not newer(self.sequence, sequence)):
+        if sequence is not None and (not self.known or not is_newer(self.sequence, sequence)):
             self.sequence = sequence
         elif self.known:
-            self.sequence = (self.sequence + 1) % NUMBERS
+            self.sequence = (self.sequence + 1) % SERIALS
         if self.hops < INFINITE:
             self.last_hops = self.hops
         self.hops = INFINITE
@@ -165,8 +159,8 @@ class AodvRouteTable:
         """Accept a route that is newer, or equally new and shorter; return None if it is rejected."""
         route = self.entry(destination)
         if self.numbered(route, now):
-            ahead = (sequence - route.sequence) % NUMBERS
-            if ahead >= HALF or (ahead == 0 and hops >= route.hops):
+            shorter = sequence == route.sequence and hops < route.hops
+            if not shorter and not is_newer(sequence, route.sequence):
                 return None
         route.set(hop, hops, sequence, now + life)
         del self.entries[destination]

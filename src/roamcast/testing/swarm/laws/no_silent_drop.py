@@ -18,6 +18,7 @@ def check(record: SwarmRecord) -> str | None:
     ones of the publisher arrive. An event after one that its publisher evicted from a full table is excluded
     as well: the missing one never arrives. With sessions, a router may hold an event until the publisher
     acknowledges a change of subscription: excluded if a small hop limit keeps that change from the publisher.
+    Copies that arrive shortly before all nodes leave are excluded: their time to wait has not passed.
     """
     if record.ended_early or record.history.hostile:
         return None
@@ -36,6 +37,8 @@ def check(record: SwarmRecord) -> str | None:
     for heard in record.receptions:
         message = heard.message
         if message.role is not Role.EVENT or heard.answer is not None:
+            continue
+        if heard.time > record.left_at - record.longest:
             continue
         if message.publication_id > evicted.get(message.publication_id >> 32, message.publication_id):
             continue

@@ -605,3 +605,19 @@ def test_a_delayed_copy_may_wait_while_all_nodes_leave():
         ',"at":0.0},{"step":"disturb","until":60.0,"rule":"lose","kinds":[64],"share":0.1,"at":0.0}]}'
     )
     assert judge(history) is None
+
+
+def test_real_events_double_in_a_loop_of_forged_routes():
+    # links duplicated every frame, and a forged route made two nodes send datagrams to each other
+    history = read(
+        '{"seed":759941696,"protocol":"aodv-unicast","as_bytes":false,"nodes":5,"edges":[[0,1],[1,2],[2,3'
+        '],[3,4]],"healed":[[0,1],[1,2],[2,3],[3,4]],"links":{"jitter":0.0,"loss":0.0,"duplicate":0.2},"e'
+        'nd":18.411,"steps":[{"step":"forge","to":4,"sender":3,"data":"330f4900000001f26e9e1c6fd6b6f7ffff'
+        'ffff0000000000","at":1.398},{"step":"subscribe","node":1,"zones":[0,4],"at":2.786},{"step":"dist'
+        'urb","until":22.351,"rule":"duplicate","kinds":[50,51],"share":1.0,"seconds":20.0,"at":3.93},{"s'
+        'tep":"befall","node":1,"kind":"sleep","at":8.245},{"step":"disturb","until":21.847,"rule":"delay'
+        '","share":1.0,"seconds":0.05,"at":9.013},{"step":"publish","node":2,"zone":3,"size":64,"at":13.9'
+        '27},{"step":"publish","node":2,"zone":2,"size":512,"at":17.411},{"step":"publish","node":2,"zone'
+        '":1,"size":1400,"at":17.411},{"step":"publish","node":2,"zone":3,"size":64,"at":17.411}]}'
+    )
+    assert judge(history) is None

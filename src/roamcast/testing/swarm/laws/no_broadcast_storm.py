@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from roamcast.routing.router import Role
 from roamcast.routing.traits import Dissemination
 from roamcast.testing.swarm.history import LinkRuleStep
 from roamcast.testing.swarm.record import SwarmRecord
+from roamcast.wire.message import unwrap
 
 
 def check(record: SwarmRecord) -> str | None:
@@ -12,26 +14,27 @@ def check(record: SwarmRecord) -> str | None:
 
     Histories with limits that are too small are excluded, and so are forged frames if advertisements have no
     serials (`advert_serials`, off as published): nodes forward a forged advertisement of a nonexistent node
-    and subscribe to it in cycles, until the hop limit is reached. A storm of forged unicast events is
-    excluded if links duplicate frames: in a loop of forged routes the copies of an event double at every hop,
-    and routers of unicast protocols rely on the link to remove duplicates.
+    and subscribe to it in cycles, until the hop limit is reached. A storm of unicast events is excluded
+    if frames were forged and links duplicate frames: in a loop of forged routes the copies of an event double
+    at every hop, and routers of unicast protocols rely on the link to remove duplicates.
     """
     defenceless = record.history.hostile and not record.serials
     if not record.stormed or record.history.cramped or defenceless:
         return None
-    if _is_doubled_forgery(record):
+    if _is_doubled_in_forged_loop(record):
         return None
     last = record.transmissions[-1]
     frames, name = len(record.transmissions), type(last.message).__name__
     return f"{frames} frames by {last.time:.1f} s, the last of them a {name}"
 
 
-def _is_doubled_forgery(record: SwarmRecord) -> bool:
-    """Return whether nearly all frames are of forged unicast events, and links duplicated frames."""
-    duplicating = any(
+def _is_doubled_in_forged_loop(record: SwarmRecord) -> bool:
+    """Return whether nearly all frames carry unicast events, frames were forged, and links duplicated."""
+    duplicating = record.history.links.duplicate or any(
         isinstance(step, LinkRuleStep) and step.rule == "duplicate" for step in record.history.steps
     )
-    if not duplicating or record.traits.travel is not Dissemination.ADDRESSED:
+    addressed = record.traits.travel is Dissemination.ADDRESSED
+    if not (record.history.hostile and duplicating and addressed):
         return False
-    forged = sum(aired.message.publication_id in record.forged_publications for aired in record.transmissions)
-    return forged > 0.95 * len(record.transmissions)
+    events = sum(unwrap(aired.message).role is Role.EVENT for aired in record.transmissions)
+    return events > 0.95 * len(record.transmissions)

@@ -15,6 +15,7 @@ from validation import ns2, ours
 from validation.age import behaviour, outdated, tell
 from validation.comparisons import FAMILIES, sections
 from validation.kept import Kept, our_digest
+from validation.nearest import tell_nearest
 from validation.plan import Plan
 from validation.report import Section, name_apart, page, renew, table, tally
 from validation.runs import do_missing
@@ -37,6 +38,8 @@ strain, when earlier results of these rows were known; none was widened.
 {tally}
 
 {apart}
+
+{nearest}
 
 Roamcast {version} beside ns-2 {ns2} (Debian's package `ns2`; only its binary is used, all Tcl is in
 `validation/tcl/`), on {machine}, Python {python}. The {our_runs} runs of our side took {ours:.1f} minutes of
@@ -89,6 +92,7 @@ def main() -> int:
             code=our_digest(),
             tally=tally(checks),
             apart=name_apart(checks),
+            nearest=tell_nearest(check.cells() for check in checks),
             ns2=rival,
             machine=f"{platform.system()} {platform.machine()}",
             python=platform.python_version(),

@@ -12,6 +12,7 @@ from typing import Literal
 from scipy.special import stdtrit
 
 from roamcast.errors import UserError
+from validation.nearest import tell_nearest
 
 Runs = float | Sequence[float]
 "One number, or one a run: the first of ours beside the first of theirs, on the same movement."
@@ -182,6 +183,7 @@ def page(sections: Iterable[Section], preface: str) -> str:
 ROW = re.compile(r"^\| (?!what \||---)(.*) \|$", re.MULTILINE)
 TALLY = re.compile(r"^\d+ of \d+ agree.*$", re.MULTILINE)
 APART = re.compile(r"^(?:Apart: |No row is apart).*$", re.MULTILINE)
+NEAREST = re.compile(r"^Nearest to a verdict.*$", re.MULTILINE)
 BEHAVIOUR = re.compile(r"^Behaviour of our side: .*$", re.MULTILINE)
 
 
@@ -200,6 +202,7 @@ def renew(written: str, sections: Iterable[Section], behaviour: str, note: str) 
     preface = TALLY.sub(_tally_of_rows(rows), preface, count=1)
     apart = [f"{row[0]} ({row[1]})" for row in rows if row[8].rstrip(" |") == "APART"]
     preface = APART.sub(f"Apart: {'; '.join(apart)}." if apart else "No row is apart.", preface, count=1)
+    preface = NEAREST.sub(lambda _: tell_nearest(rows), preface, count=1)
     what = note.rpartition(": ")[2]
     preface = "\n".join(line for line in preface.split("\n") if line.rpartition(": ")[2] != what)
     preface = BEHAVIOUR.sub(f"Behaviour of our side: {behaviour}.\n{note}", preface, count=1)

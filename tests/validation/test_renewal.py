@@ -1,12 +1,15 @@
 """Sections of the validation page can be measured again without the rest."""
 
+from pathlib import Path
+
 import pytest
 
 from roamcast.errors import UserError
 from validation.age import outdated, tell
-from validation.report import Check, Section, name_apart, page, renew, tally
+from validation.nearest import tell_nearest
+from validation.report import NEAREST, ROW, Check, Section, name_apart, page, renew, tally
 
-PREFACE = "# Validation\n\n{tally}\n\n{apart}\n\nBehaviour of our side: {behaviour}.\nMore.\n"
+PREFACE = "# Validation\n\n{tally}\n\n{apart}\n\n{nearest}\n\nBehaviour of our side: {behaviour}.\nMore.\n"
 
 
 def section(title, *differences, third=""):
@@ -19,7 +22,12 @@ def section(title, *differences, third=""):
 
 def written(*sections, behaviour):
     checks = [check for each in sections for check in each.checks]
-    preface = PREFACE.format(tally=tally(checks), apart=name_apart(checks), behaviour=tell(behaviour))
+    preface = PREFACE.format(
+        tally=tally(checks),
+        apart=name_apart(checks),
+        nearest=tell_nearest(check.cells() for check in checks),
+        behaviour=tell(behaviour),
+    )
     return page(sections, preface)
 
 
@@ -29,6 +37,38 @@ def test_a_renewed_page_is_the_page_of_all_sections_with_a_note():
     renewed = renew(written(kept, old, behaviour=before), [new], tell(after), "Note.")
     assert renewed.replace("\nNote.", "") == written(kept, new, behaviour=after)
     assert outdated(renewed, after) is None
+
+
+def row(difference, bound="0.01", verdict="open", runs="10"):
+    return ["far", "delivery", runs, "0.5", "0.5", difference, "no", bound, verdict]
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        # Twice the interval takes four times the runs.
+        (row("+0.0000 ± 0.0200"), "far (delivery): 30 more (agrees)."),
+        (row("-0.0300 ± 0.0400"), "far (delivery): 30 more (APART)."),
+        (row("-2.00 ± 10.00 %", "6 %", runs="9 of 10"), "far (delivery): 48 more (agrees)."),
+        (row("+0.0100 ± 0.0200"), "no row is open."),
+        (row("+0.0000 ± 0.0050", verdict="agrees"), "no row is open."),
+        (row("+0.0000"), "no row is open."),
+    ],
+)
+def test_an_open_row_says_how_many_runs_would_decide_it(cells, told):
+    assert tell_nearest([cells]).endswith(f": {told}")
+
+
+def test_the_open_rows_that_need_the_fewest_runs_are_named_first():
+    rows = [row(f"+0.0000 ± 0.0{margin}00") for margin in (9, 2, 5, 3, 8, 4, 7)]
+    told = tell_nearest(rows)
+    assert [part.split(": ")[-1].split()[0] for part in told.split("; ")] == ["30", "80", "150", "240", "480"]
+
+
+def test_the_page_names_the_open_rows_of_its_own_tables():
+    text = Path("docs/validation.md").read_text(encoding="utf-8")
+    rows = [found.split(" | ") for found in ROW.findall(text)]
+    assert NEAREST.findall(text) == [tell_nearest(rows)]
 
 
 def test_a_second_renewal_of_the_same_families_replaces_the_note_of_the_first():

@@ -3,6 +3,8 @@
 import { sharpen, formatDuration } from "./dom.js";
 import { Layer, stampText } from "./sprites.js";
 
+const HEAD = 13; // px above the upper line, for the label of its value
+
 const percent = (value) => `${(100 * value).toFixed(0)} %`;
 const RECENT_SHARE = 0.05; // of the run: an older value is not shown as that of now
 const CHARTS = [
@@ -62,16 +64,16 @@ function drawLines(pen, chart, runs, width, height, colours) {
   const top = chart.top ?? Math.max(...runs.flatMap(counted), 1e-9);
   pen.fillStyle = colours.line;
   pen.fillRect(0, height - 1, width, 1);
-  pen.fillRect(0, 3, width, 1);
+  pen.fillRect(0, HEAD, width, 1);
   for (const [number, run] of runs.entries()) {
     const series = run.charts[chart.key] ?? [], step = width / series.length;
     pen.strokeStyle = colours.runs[number % colours.runs.length];
     pen.lineWidth = 1.5;
     pen.beginPath();
     series.forEach((value, i) => { // a bin without a value is passed over by a straight line
-      if (value !== null) pen.lineTo((i + 0.5) * step, height - 1 - (height - 5) * Math.min(value / top, 1));
+      if (value !== null) pen.lineTo((i + 0.5) * step, height - 1 - (height - 1 - HEAD) * Math.min(value / top, 1));
     });
     pen.stroke();
   }
-  stampText(pen, chart.format(top), 2, 12, 10, colours.faint, colours.ground); // value of the upper line; the lower one is 0
+  stampText(pen, chart.format(top), 0, HEAD / 2, 10, colours.faint, colours.ground); // value of the upper line; the lower one is 0
 }

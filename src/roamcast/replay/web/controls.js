@@ -32,6 +32,9 @@ export function makeControls(replay) {
   find("filters").append(...Object.keys(replay.run.filters).slice(0, 200).map((filter) => make("option", { value: filter })));
   find("timeline").setAttribute("aria-valuemax", String(replay.run.duration));
   makeCharts(replay);
+  find("runs-shown").hidden = runs.length < 2;
+  find("runs-shown").append(...runs.map((run, number) => make("button", { type: "button", onclick: () => replay.activate(number) }, make("span", { className: "swatch" }), run.name)));
+  for (const each of document.querySelectorAll("button[aria-label]")) each.title = each.getAttribute("aria-label");
   const keys = KEYS.flatMap(([key, words]) => [make("dt", {}, ...key.split(" ").map((each) => make("kbd", {}, each))), make("dd", {}, words)]);
   find("keys").append(make("h2", {}, "Keys"), make("dl", {}, ...keys), ...explain(replay.runs),
     make("button", { type: "button", onclick: () => find("keys").close() }, "Close"));
@@ -57,7 +60,7 @@ export function wire(replay) {
   press("farther", () => { replay.view.zoomAt(1 / 1.5); replay.dirty = true; });
   press("fit", () => { replay.view.fit(); replay.state.follow = false; replay.dirty = true; });
   press("theme", () => replay.setTheme(replay.state.dark ? "light" : "dark"));
-  press("keys-open", () => find("keys").showModal());
+  press("keys-open", openKeys);
   for (const tab of ["overview", "event", "node", "log"]) press(`tab-${tab}`, () => { replay.state.tab = tab; replay.panelDirty = true; });
   document.querySelector(".tabs").addEventListener("keydown", (event) => moveTab(event));
   find("speed").addEventListener("input", (event) => replay.setSpeed(10 ** Number(event.target.value)));
@@ -75,6 +78,12 @@ export function wire(replay) {
   replay.media.addEventListener("change", () => replay.setTheme());
   new ResizeObserver(() => { replay.dirty = true; }).observe(document.body);
   for (const air of replay.airs) air.onLoad = () => { replay.dirty = true; };
+}
+
+/** Opens the dialog at its first line: focus is on the button at its end. */
+function openKeys() {
+  find("keys").showModal();
+  find("keys").scrollTop = 0;
 }
 
 function moveTab(event) {
@@ -98,7 +107,7 @@ function pressKey(replay, event) {
     "[": () => replay.setSpeed(replay.state.speed / 2), "]": () => replay.setSpeed(replay.state.speed * 2),
     "+": () => replay.view.zoomAt(1.25), "=": () => replay.view.zoomAt(1.25), "-": () => replay.view.zoomAt(0.8), 0: () => replay.view.fit(),
     n: () => replay.stepEvent(1), p: () => replay.stepEvent(-1), f: () => replay.follow(!replay.state.follow),
-    t: () => { replay.state.layers.trails = !replay.state.layers.trails; }, "/": () => find("query").focus(), "?": () => find("keys").showModal(),
+    t: () => { replay.state.layers.trails = !replay.state.layers.trails; }, "/": () => find("query").focus(), "?": openKeys,
     Escape: () => { replay.state.node = -1; replay.state.follow = false; replay.chooseEvent(-1); find("view").open = false; },
   };
   const act = acts[event.key.length === 1 ? event.key.toLowerCase() : event.key];

@@ -8,6 +8,7 @@ export const CATEGORY_NAMES = ["event", "subscription", "routing", "control"];
 /** Draws the legend of the map as it is coloured now. */
 export function drawLegend(replay) {
   const { colours, state, run } = replay, items = [];
+  const sent = new Set(replay.runs.flatMap((each) => each.messages.map(([category]) => category)));
   const add = (words, colour, shape = "", border = "") => items.push(make("li", {}, make("i", { className: shape, style: { "--c": colour, ...(border ? { "--b": border } : {}) } }), words));
   const sign = (words, colour, letter) => items.push(make("li", {}, make("i", { className: "mark", style: { "--c": colour } }, letter), words));
   if (replay.chosen[state.active]) {
@@ -24,7 +25,7 @@ export function drawLegend(replay) {
     run.ground.groups.forEach((group, i) => add(`${group.name} (${group.count})`, colours.groups[i % colours.groups.length]));
     add("ring: publisher", colours.ground, "", colours.ink);
   }
-  for (const category of CATEGORY_NAMES) if (state.categories.has(category)) add(`${category} frame`, colours[category], "wave");
+  for (const category of CATEGORY_NAMES) if (state.categories.has(category) && sent.has(category)) add(`${category} frame`, colours[category], "wave");
   sign("frame lost", colours.lost, "✕");
   sign("queue full", colours.control, "■");
   sign("dropped by the router", colours.faint, "▲");

@@ -11,7 +11,7 @@ import { readLink, writeLink } from "./link.js";
 import { CATEGORY_NAMES, drawLegend } from "./legend.js";
 import { listEntries, makeEntries } from "./log.js";
 import { drawMap } from "./map.js";
-import { arrange, makePane } from "./panes.js";
+import { arrange, makePane, NARROW } from "./panes.js";
 import { makeEvent, makeNode, makeOverview } from "./panel.js";
 import { Run, upper } from "./run.js";
 import { searchEvents } from "./search.js";
@@ -83,6 +83,7 @@ class Replay {
     this.state.speed = Math.min(Math.max(speed, 0.01), 100);
     find("speed").value = Math.log10(this.state.speed);
     find("pace").textContent = `${Number(this.state.speed.toPrecision(2))}×`;
+    find("speed").setAttribute("aria-valuetext", find("pace").textContent);
     this.dirty = true;
   }
 
@@ -101,6 +102,15 @@ class Replay {
     this.changed();
   }
 
+  /** Shows a run in the panel; a chosen event stays chosen, as the run numbers it. */
+  activate(number) {
+    const { state } = this, name = state.event >= 0 ? this.run.eventName(state.event) : "";
+    if (number === state.active) return;
+    Object.assign(state, { active: number, cause: -1, found: null });
+    if (name) state.event = this.run.eventNumber(name);
+    this.changed();
+  }
+
   chooseCause(cause) {
     this.state.cause = cause;
     this.changed();
@@ -116,6 +126,7 @@ class Replay {
     const name = event < 0 ? "" : this.run.eventName(event);
     Object.assign(this.state, { event, node, playing: false, tab: event < 0 ? "overview" : "event", waiting: event < 0 ? "" : `Reading event ${name} …` });
     this.chosen = this.runs.map(() => null);
+    if (event >= 0 && innerWidth <= NARROW) document.querySelector(".stage").scrollIntoView(); // a narrow page lists events below the map
     this.changed();
     const asked = (this.asked = {});
     try {
@@ -158,6 +169,8 @@ class Replay {
   search(text) {
     if (!text.trim()) this.state.found = null;
     else {
+      const node = /^node (\d+)$/.exec(text.trim())?.[1];
+      if (node < this.run.nodes) return void this.chooseNode(Number(node));
       const { events, how } = searchEvents(this.run, text);
       this.state.found = { events, how, text: text.trim() };
       if (events?.length === 1) return void this.chooseEvent(events[0]);
@@ -233,7 +246,12 @@ class Replay {
       find(`tab-${tab}`).tabIndex = tab === state.tab ? 0 : -1;
     }
     find("log-filters").hidden = state.tab !== "log";
-    const panel = find("panel"), held = panel.contains(document.activeElement);
+    [...find("runs-shown").children].forEach((each, number) => {
+      each.setAttribute("aria-pressed", String(number === state.active));
+      each.firstChild.style.setProperty("--c", this.colours.runs[number % this.colours.runs.length]);
+    });
+    find("strip").textContent = `Frames sent${this.runs.length > 1 ? ` under ${run.name}` : ""}, by kind of message`;
+    const panel = find("panel"), held = panel.contains(document.activeElement) ? document.activeElement.textContent : null;
     panel.setAttribute("aria-labelledby", `tab-${state.tab}`);
     const chosen = this.chosen[state.active];
     const content = {
@@ -246,7 +264,7 @@ class Replay {
     panel.dataset.tab = state.tab;
     panel.replaceChildren(...content);
     panel.scrollTop = scrolled;
-    if (held) panel.focus({ preventScroll: true });
+    if (held !== null) ([...panel.querySelectorAll("button")].find((each) => each.textContent === held) ?? panel).focus({ preventScroll: true });
     drawLegend(this);
   }
 

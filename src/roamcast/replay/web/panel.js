@@ -39,7 +39,7 @@ function makeCauses(run, state, actions) {
     const open = state.cause === cause;
     const bar = make("span", { className: "bar", style: { "--share": cases[cause].length / cases[order[0]].length } });
     const item = make("li", {}, button("", () => actions.chooseCause(open ? -1 : cause), { className: "cause", "aria-expanded": String(open) }));
-    item.firstChild.append(bar, make("span", { className: "says" }, run.losses.causes[cause]), make("span", { className: "count" }, formatCount(cases[cause].length)));
+    item.firstChild.append(make("span", { className: "says" }, run.losses.causes[cause]), make("span", { className: "count" }, formatCount(cases[cause].length)), bar);
     if (open) item.append(makeCases(run, cases[cause], actions));
     list.append(item);
   }
@@ -47,7 +47,7 @@ function makeCauses(run, state, actions) {
 }
 
 function makeCases(run, rows, actions) {
-  const list = make("ul", { className: "cases" });
+  const list = make("ul", { className: "cases" }, make("li", { className: "hint" }, EVENT_HINT));
   for (const row of rows.slice(0, MOST_ROWS)) {
     const { event, node } = run.loss(row);
     list.append(make("li", {}, button(`event ${run.eventName(event)}, node ${node}`, () => actions.chooseEvent(event, node), { className: "case" })));
@@ -111,10 +111,10 @@ export function makeEvent(runs, run, state, chosen, actions) {
     make("p", { className: "hint" }, `published by ${run.nodeName(run.publications.publisher[event])} at ${formatTime(published)}, ${run.publications.size[event]} B`),
     make("div", { className: "row" },
       button("Go to publication", () => actions.goTo(published)), button("Play it slowly", () => actions.playEvent()),
-      button("Previous", () => actions.stepEvent(-1)), button("Next", () => actions.stepEvent(1)), button("Close", () => actions.chooseEvent(-1))));
+      button("Previous event", () => actions.stepEvent(-1)), button("Next event", () => actions.stepEvent(1)), button("Close", () => actions.chooseEvent(-1))));
   const parts = [head];
   if (runs.length > 1) parts.push(makeSides(runs, name));
-  if (state.node >= 0) parts.push(makeStory(run, state.node, chosen));
+  if (state.node >= 0) parts.push(makeStory(run, state.node, chosen, runs.length > 1 ? ` under ${run.name}` : ""));
   if (lost.size) {
     const list = make("ul", { className: "lost" });
     for (const [node, loss] of lost) list.append(make("li", {}, button(`node ${node}: ${loss.cause}`, () => actions.chooseNode(node), { className: node === state.node ? "chosen" : "" })));
@@ -137,12 +137,12 @@ function makeSides(runs, name) {
   return list;
 }
 
-function makeStory(run, node, { lost, got, wants, steps, event }) {
+function makeStory(run, node, { lost, got, wants, steps, event }, under) {
   const loss = lost.get(node);
   if (loss) {
     const list = make("ol", { className: "story" });
     for (const sentence of loss.story) list.append(make("li", {}, sentence));
-    return section(`Why node ${node} did not receive it`,
+    return section(`Why node ${node} did not receive it${under}`,
       make("p", { className: "verdict" }, `${loss.cause}${loss.proven ? " (proven, independent of the protocol)" : ""}`), list);
   }
   const path = pathTo(steps, node), time = got.get(node);
@@ -152,7 +152,7 @@ function makeStory(run, node, { lost, got, wants, steps, event }) {
     ? `received it after ${formatDuration((held ? arrived : time) - published)} by ${path.join(" → ")}${wants.has(node) ? "" : ", although it was not subscribed when the event was published"}`
     : steps.has(node) ? `relayed it, received by ${path.join(" → ")}, and was not subscribed` : wants.has(node) ? "was subscribed" : "was not subscribed and did not receive it";
   const wait = held ? `The router delivered it to the application ${formatDuration(time - arrived)} later, ${formatDuration(time - published)} after the publication.` : "";
-  return section(`Node ${node}`, make("p", {}, `Node ${node} ${words}.`), wait ? make("p", {}, wait) : null);
+  return section(`Node ${node}${under}`, make("p", {}, `Node ${node} ${words}.`), wait ? make("p", {}, wait) : null);
 }
 
 function makeTree(run, steps, { wants, lost }, state, published, actions) {
@@ -193,7 +193,7 @@ export function makeNode(run, state, actions) {
       const loss = run.loss(row);
       list.append(make("li", {}, button(`${run.eventName(loss.event)}: ${loss.cause}`, () => actions.chooseEvent(loss.event, node))));
     }
-    parts.push(section(`${formatCount(lost.length)} events lost here`, list));
+    parts.push(section(`${formatCount(lost.length)} events lost here, warm-up included`, list));
   }
   run.requests.node.forEach((each, i) => {
     if (each !== node || !run.requests.stories[i].length || Math.abs(run.requests.time[i] - state.t) > 30) return;

@@ -5,7 +5,7 @@ import { find, make } from "./dom.js";
 import { radiusOf } from "./map.js";
 import { followPointers } from "./view.js";
 
-const NARROW = 960; // px: a narrower page shows the maps one below the other, as its style does
+export const NARROW = 960; // px: a narrower page shows the maps one below the other, as its style does
 
 /** Adds the map of a run to the page; returns its elements. */
 export function makePane(replay, run, number) {
@@ -16,14 +16,14 @@ export function makePane(replay, run, number) {
   find("panes").append(figure);
   find("panes").className = replay.runs.length === 1 ? "one" : "";
   followPointers(canvas, replay.view, (dragged) => { if (dragged) replay.state.follow = false; replay.dirty = true; }, (px, py) => tap(replay, number, px, py));
-  canvas.addEventListener("dblclick", () => { Object.assign(replay.state, { active: number, only: !replay.state.only }); replay.changed(); });
+  canvas.addEventListener("dblclick", () => { replay.activate(number); replay.state.only = !replay.state.only; replay.changed(); });
   return { canvas, figure, swatch };
 }
 
 /** Chooses the node at a place of the screen. */
 function tap(replay, number, px, py) {
   const run = replay.runs[number], [x, y] = replay.view.place(px, py);
-  replay.state.active = number;
+  replay.activate(number);
   let best = -1, nearest = (radiusOf(run, replay.view) + 12) / replay.view.scale;
   for (let node = 0; node < run.nodes; node++) {
     const apart = Math.hypot(run.x[node] - x, run.y[node] - y);

@@ -87,6 +87,7 @@ class RaftCbr(Advertising):
             "ping_wait": "2 s",
             "unicast": "dsr",
             "dsr.overhearing": False,
+            "ack_collection": "latest",
             "unacknowledged_events": 4096,
         }
     )
@@ -289,7 +290,7 @@ class RaftCbr(Advertising):
     # Sending.
 
     def _acknowledge(self, publisher: NodeId, sequence: int) -> None:
-        self.acks.add(publisher, sequence, (self.host.node,))
+        self.acks.add_own(publisher, sequence)
 
     # Receiving.
 

@@ -35,6 +35,9 @@ class User:
     def __init__(self):
         self.payloads, self.failures, self.drops, self.neighbours, self.clashes = [], [], [], [], 0
 
+    def take_message(self, message, sender):
+        self.payloads.append((sender, message))
+
     def received(self, port, payload, sender):
         self.payloads.append((sender, payload))
 
@@ -121,7 +124,7 @@ def test_an_answer_carries_the_acknowledgement():
         medium = Medium()
         a, told, b, heard = pair(medium)
         await meet_each_other(a, b)
-        heard.received = lambda port, payload, sender: b.send(Port.ROUTER, b"re: " + payload, sender, None)
+        heard.take_message = lambda message, sender: b.send(Port.ROUTER, b"re: " + message, sender, None)
         told.payloads.clear()
         before = b.counts["frames_sent"]
         for n in range(10):

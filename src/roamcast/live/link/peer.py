@@ -7,7 +7,7 @@ from collections import deque
 from math import inf
 from typing import Any
 
-from roamcast.live.link.bearer import Address
+from roamcast.live.link.datagrams import Address
 from roamcast.live.link.fragments import cut
 from roamcast.live.link.packets import MOST_BODY, UNICAST_HEADER, UnicastPiece, write_packet, write_unicast
 from roamcast.live.security.replay import ReplayWindow

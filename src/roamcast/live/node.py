@@ -357,8 +357,13 @@ class Node:
             self.observer.failed(token, to, "queue_full")
 
     def met(self, node: NodeId) -> None:
-        """Greet a neighbour that was heard for the first time."""
+        """Greet a neighbour that was heard for the first time, and tell the router."""
         self.greeting.meet()
+        self.host.guard(self.router.neighbour_appeared, node)
+
+    def returned(self, node: NodeId) -> None:
+        """Tell the router that a neighbour is heard again after a link failure."""
+        self.host.guard(self.router.neighbour_appeared, node)
 
     def clashed(self) -> None:
         """Report that another node has the id of this one."""

@@ -49,6 +49,8 @@ ATTEMPTS = 6
 "Transmissions of a packet before the link gives up on a neighbour that acknowledges nothing."
 ALIVE = 0.1
 "Seconds for which a neighbour counts as reachable after an acknowledgement: it gets three times as many."
+ABSENT = 0.5
+"Seconds of silence after which a neighbour that the link gave up has returned if it is heard again."
 MOST_WAITING = 512
 "Payloads that wait for one neighbour."
 MOST_WAITING_BYTES = 1 << 20
@@ -80,6 +82,9 @@ class LinkUser(Protocol):
 
     def met(self, node: NodeId) -> None:
         """Learn that a neighbour was heard for the first time."""
+
+    def returned(self, node: NodeId) -> None:
+        """Learn that a neighbour is heard again that the link had given up."""
 
     def clashed(self) -> None:
         """Learn that another node of the network uses the id of this one."""
@@ -240,6 +245,7 @@ class Link:
                     failed.append(each.transfer)
             if suspect:
                 break
+        peer.lost |= bool(failed)
         for transfer in failed:
             peer.failures += 1
             self.counts["failed"] += 1
@@ -326,12 +332,15 @@ class Link:
         peer = self._latest
         if peer.node != sender:
             peer = self._latest = self._peer(sender)
-        first = not peer.heard
-        peer.bearer, peer.address, peer.heard = bearer, address, self._time()
+        first, now = not peer.heard, self._time()
+        returned = peer.lost and now - peer.heard > ABSENT
+        peer.bearer, peer.address, peer.heard, peer.lost = bearer, address, now, False
         if peer.epoch != epoch:
             peer.epoch, peer.received = epoch, PacketWindow()
         if first:
             self._user.met(sender)
+        elif returned:
+            self._user.returned(sender)
         return peer
 
     def _peer(self, node: NodeId) -> Peer:

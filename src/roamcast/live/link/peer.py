@@ -153,6 +153,8 @@ class Peer:
         self.inflight: dict[int, Pending] = {}
         self.timer: TimerHandle | None = None
         self.failures = 0
+        self.lost = False
+        "Whether the link gave up on it since it was last heard."
         self.latest = latest
         "The number of the latest packet to it."
         self._messages = latest & 0xFFFFFFFF

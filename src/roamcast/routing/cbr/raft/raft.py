@@ -236,6 +236,10 @@ class RaftCbr(Advertising):
         elif isinstance(message, Ping) and p.reroute:
             self.xcast.reroute_ping(message)
 
+    def neighbour_appeared(self, neighbour: NodeId) -> None:
+        """Inform the unicast protocol."""
+        self.unicast.neighbour_appeared(neighbour)
+
     # Callbacks of the unicast protocol.
 
     def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:

@@ -36,7 +36,7 @@ class RaftCbrParameters(LeaseParameters):
 
     ack_delay: Seconds = Field(0.01, gt=0)
     "Duration for which acknowledgements are aggregated before they are sent."
-    ack_collection: Literal["interval", "children", "latest"] = "interval"
+    ack_collection: Literal["interval", "latest", "children"] = "interval"
     """How a broker aggregates acknowledgements: 'interval' sends all that arrived within `ack_delay` (section
     5.3); 'children' waits until all destinations of an event that it forwarded have acknowledged it, or until
     `ack_delay` has passed since the last acknowledgement of the event (section 4.3.2, table 3); 'latest' is

@@ -1,6 +1,7 @@
 // The Python module `roamcast._kernel`: one function for each part, in its own file beside this one.
 #include <nanobind/nanobind.h>
 
+void bind_datagrams(nanobind::module_& module);
 void bind_host(nanobind::module_& module);
 void bind_match(nanobind::module_& module);
 void bind_places(nanobind::module_& module);
@@ -12,6 +13,7 @@ NB_MODULE(_kernel, module) {
     module.doc() = "The compiled parts of Roamcast.";
     // A run interrupted by an exception leaves its world to the end of the process; that is no fault.
     nanobind::set_leak_warnings(false);
+    bind_datagrams(module);
     bind_host(module);
     bind_match(module);
     bind_places(module);

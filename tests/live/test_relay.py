@@ -14,6 +14,7 @@ import pytest
 from roamcast.live import Config, Node
 from tests.live.medium import Medium, until
 from tests.live.network import FIELDS, alert, run
+from tests.live.virtual import run as run_in_virtual_time
 
 RATE = 20
 "Events a second."
@@ -65,6 +66,49 @@ async def swap_relays(swaps, seed=1, **faults):
             await node.__aexit__(None, None, None)
     assert got == list(range(published))
     return [longest_gap(times, moment) for moment in moments]
+
+
+async def outage(folder, seconds):
+    """Stop the only relay for a while; return the silence [s] after it has started again, and the events."""
+    loop, medium = asyncio.get_running_loop(), Medium()
+    config, relaying = Config(types={"alert": FIELDS}), Config(state=folder)
+    got = []
+    relay, *ends = (Node(each, [medium.bearer(n)]) for n, each in enumerate((relaying, config, config)))
+    for node in (1, 2):
+        medium.join(0, node)
+    await relay.__aenter__()
+    async with ends[0] as publisher, ends[1] as subscriber:
+        subscriber.subscribe("/alert", taker=lambda publication: got.append(publication.event["level"]))
+        publisher.advertise("/alert")
+        await until(lambda: publisher.router.publishing.sessions)
+        published = 0
+
+        async def publish_until(condition):
+            nonlocal published
+            while not condition():
+                await publisher.publish(alert(published))
+                published += 1
+                await asyncio.sleep(1 / RATE)
+
+        await publish_until(lambda: len(got) >= 20)
+        await relay.__aexit__(None, None, None)
+        had, begin = len(got), loop.time()
+        await publish_until(lambda: loop.time() >= begin + seconds)
+        assert len(got) == had
+        begin = loop.time()
+        async with Node(relaying, [medium.bearer(0)]):
+            await publish_until(lambda: len(got) > had)
+            silence = loop.time() - begin
+            await until(lambda: len(got) == published)
+    assert got == list(range(published))
+    return silence
+
+
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("seconds", [4, 8, 20])
+def test_a_relay_is_used_within_a_second_however_long_it_was_away(tmp_path, seconds, same):
+    """The relay that starts is the same node as before, or another one."""
+    assert run_in_virtual_time(outage(tmp_path if same else None, seconds)) < 1.0
 
 
 def longest_gap(times, moment):

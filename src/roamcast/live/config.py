@@ -16,7 +16,8 @@ from roamcast.errors import UserError
 from roamcast.files import check_depth, read_text
 from roamcast.live.errors import LiveError
 from roamcast.live.gateway.settings import MqttSettings
-from roamcast.live.link.bearer import Address, Bearer, BroadcastBearer, InterfaceBearer, PeerBearer
+from roamcast.live.link.bearer import Bearer, BroadcastBearer, InterfaceBearer, PeerBearer
+from roamcast.live.link.datagrams import Address
 from roamcast.live.security.keys import NetworkKey, read_key
 from roamcast.routing import catalogue
 from roamcast.routing.profiles import LIVE, with_profile

@@ -32,8 +32,8 @@ from roamcast.wire.fast.writer import encode_fast
 
 _log = logging.getLogger("roamcast.live")
 
-URGENT = frozenset({Category.ROUTING})
-"Categories that go first in the link's queues."
+_URGENT = Category.ROUTING
+"The category that goes first in the link's queues."
 
 
 class LiveHost:
@@ -80,14 +80,14 @@ class LiveHost:
         port, data = self._encode(message)
         if data:
             self.observer.sent(message, BROADCAST, len(data))
-            self._link.broadcast(port, data, message.category in URGENT)
+            self._link.broadcast(port, data, message.category is _URGENT)
 
     def send(self, message: Message, to: NodeId) -> None:
         """Give `message` to the neighbour `to`; the router's `link_failed` follows if that fails."""
         port, data = self._encode(message)
         if data:
             self.observer.sent(message, to, len(data))
-            self._link.send(port, data, to, message, message.category in URGENT)
+            self._link.send(port, data, to, message, message.category is _URGENT)
 
     def _encode(self, message: Message) -> tuple[Port, bytes]:
         """Return the port and the bytes of a message; no bytes if it cannot be sent."""

@@ -47,6 +47,7 @@ from roamcast.routing.router import (
     Router,
     Velocity,
 )
+from roamcast.routing.state.seen import Seen
 from roamcast.wire.errors import UnknownEventType, WireError
 from roamcast.wire.fast.codec import FastCodec
 
@@ -89,6 +90,8 @@ class Node:
         self.reports: dict[str, Callable[[], dict[str, Any]]] = {}
         "Reports of parts beside the node, for `roamcast top`, by name."
         self.id: NodeId
+        self._handled: Seen | dict[int, Any] | None = None
+        "Ids of messages that the router would call duplicates; None if it has to see each message."
         self.host: LiveHost
         self.link: Link
         self.router: Router
@@ -149,6 +152,8 @@ class Node:
             self.router.audience = lambda publication: config.audience
             self.router.settled = self._settle
             self.router.may_refuse = True
+            if type(self.observer) is NodeObserver:  # other observers get each message
+                self._handled = self.router.handled
             promise = router_type.traits(parameters).promise
             self._without = None if promise is DeliveryGuarantee.UNTIL_ACKNOWLEDGED else config.protocol
             self.link.start()
@@ -289,15 +294,15 @@ class Node:
     # What the link calls.
 
     def received(self, port: Port, payload: bytes, sender: NodeId) -> None:
-        """Take a payload from a neighbour."""
+        """Take a payload from a neighbour, or one that waited for its event type."""
         if port is Port.ROUTER:
-            self._take_message(payload, sender)
+            self.take_message(payload, sender)
         elif port is Port.SIGNED:
             found = split(payload)
             if found is None:
                 self.malformed += 1
             else:
-                self._take_message(found[1], sender, found[0])
+                self.take_message(found[1], sender, found[0])
         elif port is Port.HELLO:
             self.greeting.take(payload, sender)
         elif port is Port.TYPE_QUERY:
@@ -305,28 +310,27 @@ class Node:
         else:
             self.types.take(payload)
 
-    def _take_message(self, payload: bytes, sender: NodeId, proof: bytes = b"") -> None:
+    def take_message(self, message: bytes, sender: NodeId, proof: bytes = b"") -> None:
         """Decode a message and give it to the router, unless the signature of its publication is refused."""
-        handled = self.router.handled
-        if handled is not None and type(self.observer) is NodeObserver:  # other observers get each message
-            known = self._codec.duplicate_id(payload)
-            if known is not None and known in handled:
+        if self._handled is not None:
+            known = self._codec.duplicate_id(message)
+            if known is not None and known in self._handled:
                 self.host.drops["duplicate"] += 1
                 return
         try:
-            message = self._codec.decode(payload)
+            decoded = self._codec.decode(message)
         except UnknownEventType as error:
             port = Port.SIGNED if proof else Port.ROUTER
-            self.types.park(port, proof + payload, sender, error.fingerprint)
+            self.types.park(port, proof + message, sender, error.fingerprint)
             return
         except WireError:
             self.malformed += 1
             return
-        if (proof or self.signatures.required) and not self._is_accepted(message, proof):
+        if (proof or self.signatures.required) and not self._is_accepted(decoded, proof):
             return
-        reason = self.host.guard(self.router.receive, message, sender, math.nan)
+        reason = self.host.guard(self.router.receive, decoded, sender, math.nan)
         if reason is not None:
-            self.host.drop(message, reason, sender)
+            self.host.drop(decoded, reason, sender)
 
     def _is_accepted(self, message: Message, proof: bytes) -> bool:
         """Return whether the signature of a message's publication is acceptable; count it if not."""
@@ -353,8 +357,13 @@ class Node:
             self.observer.failed(token, to, "queue_full")
 
     def met(self, node: NodeId) -> None:
-        """Greet a neighbour that was heard for the first time."""
+        """Greet a neighbour that was heard for the first time, and tell the router."""
         self.greeting.meet()
+        self.host.guard(self.router.neighbour_appeared, node)
+
+    def returned(self, node: NodeId) -> None:
+        """Tell the router that a neighbour is heard again after a link failure."""
+        self.host.guard(self.router.neighbour_appeared, node)
 
     def clashed(self) -> None:
         """Report that another node has the id of this one."""

@@ -319,3 +319,9 @@ class Router:
 
     def link_failed(self, message: Any, to: NodeId) -> None:
         """Handle the link layer's report that it could not deliver `message` to the neighbour `to`."""
+
+    def neighbour_appeared(self, neighbour: NodeId) -> None:
+        """Handle the host's report that a neighbour is heard first, or again some time after a link failure.
+
+        Only live nodes call it, so it may only make use of a route earlier.
+        """

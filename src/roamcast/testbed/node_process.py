@@ -15,7 +15,8 @@ import msgspec
 
 from roamcast.facts.tracks import Tracks
 from roamcast.live.config import Config
-from roamcast.live.link.bearer import Address, Bearer
+from roamcast.live.link.bearer import Bearer
+from roamcast.live.link.datagrams import Address
 from roamcast.live.node import Node
 from roamcast.live.recording.session import describe
 from roamcast.live.recording.stream import FactsStream

@@ -9,7 +9,15 @@ import pytest
 from roamcast.live.errors import LiveError
 from roamcast.live.link.acks import ACK_HOLD
 from roamcast.live.link.bearer import BroadcastBearer, InterfaceBearer, PeerBearer
-from roamcast.live.link.link import ATTEMPTS, MOST_BACKLOG_BYTES, MOST_WAITING, PROMPT_ACKS, WINDOW, Link
+from roamcast.live.link.link import (
+    ABSENT,
+    ATTEMPTS,
+    MOST_BACKLOG_BYTES,
+    MOST_WAITING,
+    PROMPT_ACKS,
+    WINDOW,
+    Link,
+)
 from roamcast.live.link.packets import MOST_PAYLOAD, Port
 from roamcast.live.link.peer import (
     CONGESTED_BACKOFF,
@@ -34,6 +42,10 @@ PROTOCOL = b"test"
 class User:
     def __init__(self):
         self.payloads, self.failures, self.drops, self.neighbours, self.clashes = [], [], [], [], 0
+        self.returns = []
+
+    def take_message(self, message, sender):
+        self.payloads.append((sender, message))
 
     def received(self, port, payload, sender):
         self.payloads.append((sender, payload))
@@ -46,6 +58,9 @@ class User:
 
     def met(self, node):
         self.neighbours.append(node)
+
+    def returned(self, node):
+        self.returns.append(node)
 
     def clashed(self):
         self.clashes += 1
@@ -121,7 +136,7 @@ def test_an_answer_carries_the_acknowledgement():
         medium = Medium()
         a, told, b, heard = pair(medium)
         await meet_each_other(a, b)
-        heard.received = lambda port, payload, sender: b.send(Port.ROUTER, b"re: " + payload, sender, None)
+        heard.take_message = lambda message, sender: b.send(Port.ROUTER, b"re: " + message, sender, None)
         told.payloads.clear()
         before = b.counts["frames_sent"]
         for n in range(10):
@@ -253,6 +268,28 @@ def test_the_link_gives_up_on_a_neighbour_out_of_range_and_says_so_once():
         assert not a.peers[2].inflight and not a.peers[2].ready
 
     run(story)
+
+
+def test_a_neighbour_that_was_given_up_returns_once_after_a_silence():
+    async def story():
+        medium = Medium()
+        a, told, b, _ = pair(medium)
+        await meet_each_other(a, b)
+        for silence, returns in ((2 * ABSENT, 1), (0.0, 1)):
+            medium.part(1, 2)
+            a.send(Port.ROUTER, b"x", 2, None)
+            told.failures.clear()
+            while not told.failures:  # only the last silence is of interest
+                await asyncio.sleep(0.01)
+                a.peers[2].heard = asyncio.get_running_loop().time()
+            await asyncio.sleep(silence)
+            medium.join(1, 2)
+            for _ in range(3):
+                b.broadcast(Port.ROUTER, b"here")
+                await asyncio.sleep(2 * ABSENT)
+            assert told.returns == [2] * returns
+
+    run_in_virtual_time(story())
 
 
 def test_what_waits_is_withdrawn_in_order_and_what_was_begun_is_not():

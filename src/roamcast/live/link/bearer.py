@@ -5,18 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from roamcast.live.errors import LiveError
+from roamcast.live.link.datagrams import Address, DatagramSource, reader
 
-DRAIN = 64
-"Datagrams read from a socket before the event loop gets its turn."
 PAUSE = 0.005
 "Seconds for which a socket is not read after a batch without any frame of this network, to save wake-ups."
-LONGEST_READ = 2048
-"Bytes read of a datagram: no frame is longer."
 
-Address: TypeAlias = tuple[Any, ...]
 Arrival: TypeAlias = Callable[[bytes, Address], bool]
 "Takes a datagram and its source; returns whether the datagram is a frame of this network."
 
@@ -44,30 +40,27 @@ class Bearer:
         self._sockets = self.open_sockets()
         for each in self._sockets:
             each.setblocking(False)
-            self._loop.add_reader(each, self._drain, each, arrive, drained)
+            self._loop.add_reader(each, self._drain, each, reader(each), arrive, drained)
 
-    def _drain(self, source: socket.socket, arrive: Arrival, drained: Callable[[], None]) -> None:
-        accepted = refused = False
-        for _ in range(DRAIN):
-            try:
-                data, address = source.recvfrom(LONGEST_READ)
-            except BlockingIOError:
-                break
-            except OSError:  # an earlier datagram of ours was refused by its receiver
-                continue
+    def _drain(
+        self, source: socket.socket, waiting: DatagramSource, arrive: Arrival, drained: Callable[[], None]
+    ) -> None:
+        datagrams = waiting.read()
+        accepted = False
+        for data, address in datagrams:
             if arrive(data, address):
                 accepted = True
-            else:
-                refused = True
         if accepted:
             drained()
-        elif refused and self._loop is not None:
+        elif datagrams and self._loop is not None:
             self._loop.remove_reader(source)
-            self._loop.call_later(PAUSE, self._read_again, source, arrive, drained)
+            self._loop.call_later(PAUSE, self._read_again, source, waiting, arrive, drained)
 
-    def _read_again(self, source: socket.socket, arrive: Arrival, drained: Callable[[], None]) -> None:
+    def _read_again(
+        self, source: socket.socket, waiting: DatagramSource, arrive: Arrival, drained: Callable[[], None]
+    ) -> None:
         if source in self._sockets and self._loop is not None:
-            self._loop.add_reader(source, self._drain, source, arrive, drained)
+            self._loop.add_reader(source, self._drain, source, waiting, arrive, drained)
 
     def broadcast(self, data: bytes) -> None:
         """Send a datagram to everyone in range."""

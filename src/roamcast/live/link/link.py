@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from roamcast.live.errors import FrameError
 from roamcast.live.link.acks import HeldAcks
-from roamcast.live.link.bearer import Address, Bearer
+from roamcast.live.link.bearer import Bearer
+from roamcast.live.link.datagrams import Address
 from roamcast.live.link.fragments import Reassembly, RepairStore, cut
 from roamcast.live.link.outbox import Outbox
 from roamcast.live.link.packets import (
@@ -48,6 +49,8 @@ ATTEMPTS = 6
 "Transmissions of a packet before the link gives up on a neighbour that acknowledges nothing."
 ALIVE = 0.1
 "Seconds for which a neighbour counts as reachable after an acknowledgement: it gets three times as many."
+ABSENT = 0.5
+"Seconds of silence after which a neighbour that the link gave up has returned if it is heard again."
 MOST_WAITING = 512
 "Payloads that wait for one neighbour."
 MOST_WAITING_BYTES = 1 << 20
@@ -65,8 +68,11 @@ PROMPT_ACKS = WINDOW // 2
 class LinkUser(Protocol):
     """What a link calls."""
 
+    def take_message(self, message: bytes, sender: NodeId) -> None:
+        """Take a payload of port ROUTER from a neighbour."""
+
     def received(self, port: Port, payload: bytes, sender: NodeId) -> None:
-        """Take a payload from a neighbour."""
+        """Take a payload of any other port."""
 
     def failed(self, token: Any, to: NodeId) -> None:
         """Learn that the link gave up on the payload sent with `token`."""
@@ -76,6 +82,9 @@ class LinkUser(Protocol):
 
     def met(self, node: NodeId) -> None:
         """Learn that a neighbour was heard for the first time."""
+
+    def returned(self, node: NodeId) -> None:
+        """Learn that a neighbour is heard again that the link had given up."""
 
     def clashed(self) -> None:
         """Learn that another node of the network uses the id of this one."""
@@ -104,6 +113,7 @@ class Link:
         self._bearers = bearers
         self._user = user
         self.outbox = Outbox(self._loop, self._emit, budget)
+        self._unlimited = budget is None
         self.peers: OrderedDict[NodeId, Peer] = OrderedDict()
         self.backlog = Backlog()
         self._latest = Peer(-1, 0, self.backlog)
@@ -145,7 +155,11 @@ class Link:
         """Send a payload to everyone in range, once, unacknowledged."""
         self.counts["broadcast"] += 1
         if len(payload) <= MOST_BODY - 2:
-            self.outbox.put(BROADCASTS[port] + payload, -1, None, urgent)
+            body = BROADCASTS[port] + payload
+            if self._unlimited:
+                self._emit(body, -1, None)
+            else:
+                self.outbox.put(body, -1, None, urgent)
             return
         whole = bytes((port,)) + payload
         check_size(whole)
@@ -231,6 +245,7 @@ class Link:
                     failed.append(each.transfer)
             if suspect:
                 break
+        peer.lost |= bool(failed)
         for transfer in failed:
             peer.failures += 1
             self.counts["failed"] += 1
@@ -245,8 +260,10 @@ class Link:
             self.outbox.put(body, peer.bearer, peer.address, urgent)
 
     def _emit(self, body: bytes, bearer: int, address: Address | None) -> int:
-        frame = self._sealer.seal(body)
-        self._opener.own_epoch = self._sealer.epoch
+        sealer, opener = self._sealer, self._opener
+        frame = sealer.seal(body)
+        if opener.own_epoch != sealer.sealed_epoch:
+            opener.own_epoch = sealer.sealed_epoch
         counts = self.counts
         counts["frames_sent"] += 1
         counts["bytes_sent"] += len(frame)
@@ -262,19 +279,19 @@ class Link:
     def arrive(self, bearer: int, data: bytes, address: Address) -> bool:
         """Take a datagram from a socket; return whether it is a frame of this network."""
         frame = self._opener.open(data)
-        if isinstance(frame, Refusal):
+        if type(frame) is not Frame:
             if frame is Refusal.CLASH:
                 self._user.clashed()
             return False
         self.counts["frames_received"] += 1
-        sender, _, _, body = frame
+        sender, epoch, _, body = frame
         if body[:2] == ROUTER_BROADCAST:  # most frames, so they take a short way
-            self._hear(frame, bearer, address)
-            self._user.received(Port.ROUTER, body[2:], sender)
+            self._hear(sender, epoch, bearer, address)
+            self._user.take_message(body[2:], sender)
             return True
         if body[:1] == UNICAST and len(body) > UNICAST_HEADER:
             to, number = read_unicast(body)
-            if self._is_new(self._hear(frame, bearer, address), to, number):
+            if self._is_new(self._hear(sender, epoch, bearer, address), to, number):
                 self._hand_up(body[UNICAST_HEADER:], sender)
             return True
         try:
@@ -282,7 +299,7 @@ class Link:
         except FrameError:
             self.counts["malformed"] += 1
             return True
-        self._take(packet, self._hear(frame, bearer, address))
+        self._take(packet, self._hear(sender, epoch, bearer, address))
         return True
 
     def _take(self, packet: Packet, peer: Peer) -> None:
@@ -310,17 +327,20 @@ class Link:
                 if to == self._sealer.sender:
                     self._serve_repair(peer, message, missing)
 
-    def _hear(self, frame: Frame, bearer: int, address: Address) -> Peer:
+    def _hear(self, sender: NodeId, epoch: int, bearer: int, address: Address) -> Peer:
         """Note where a neighbour was heard."""
         peer = self._latest
-        if peer.node != frame.sender:
-            peer = self._latest = self._peer(frame.sender)
-        first = not peer.heard
-        peer.bearer, peer.address, peer.heard = bearer, address, self._time()
-        if peer.epoch != frame.epoch:
-            peer.epoch, peer.received = frame.epoch, PacketWindow()
+        if peer.node != sender:
+            peer = self._latest = self._peer(sender)
+        first, now = not peer.heard, self._time()
+        returned = peer.lost and now - peer.heard > ABSENT
+        peer.bearer, peer.address, peer.heard, peer.lost = bearer, address, now, False
+        if peer.epoch != epoch:
+            peer.epoch, peer.received = epoch, PacketWindow()
         if first:
-            self._user.met(frame.sender)
+            self._user.met(sender)
+        elif returned:
+            self._user.returned(sender)
         return peer
 
     def _peer(self, node: NodeId) -> Peer:
@@ -381,7 +401,10 @@ class Link:
         if port is None:
             self.counts["malformed"] += 1
             return
-        self._user.received(port, payload[1:], sender)
+        if port is Port.ROUTER:
+            self._user.take_message(payload[1:], sender)
+        else:
+            self._user.received(port, payload[1:], sender)
 
     def _assemble(self, sender: NodeId, message: int, index: int, count: int, piece: bytes) -> None:
         whole = self.reassembly.add(sender, message, index, count, piece)

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from roamcast.live.link.bearer import Address
+from roamcast.live.link.datagrams import Address
 
 MOST_PACKETS = 1024
 "Packets that wait for airtime; a newcomer is dropped if there are as many."

@@ -49,7 +49,7 @@ class Port(IntEnum):
 
 
 PORTS = {int(port): port for port in Port}
-BROADCASTS = {port: bytes((_BROADCAST, port)) for port in Port}
+BROADCASTS = [bytes((_BROADCAST, port)) for port in Port]
 "First bytes of a broadcast packet by port."
 ROUTER_BROADCAST = BROADCASTS[Port.ROUTER]
 UNICAST = bytes((_UNICAST,))

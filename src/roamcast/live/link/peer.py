@@ -7,7 +7,7 @@ from collections import deque
 from math import inf
 from typing import Any
 
-from roamcast.live.link.bearer import Address
+from roamcast.live.link.datagrams import Address
 from roamcast.live.link.fragments import cut
 from roamcast.live.link.packets import MOST_BODY, UNICAST_HEADER, UnicastPiece, write_packet, write_unicast
 from roamcast.live.security.replay import ReplayWindow
@@ -153,6 +153,8 @@ class Peer:
         self.inflight: dict[int, Pending] = {}
         self.timer: TimerHandle | None = None
         self.failures = 0
+        self.lost = False
+        "Whether the link gave up on it since it was last heard."
         self.latest = latest
         "The number of the latest packet to it."
         self._messages = latest & 0xFFFFFFFF

@@ -77,7 +77,8 @@ class Sealer:
         self._protocol = protocol
         self.sender = sender
         self._counters = counters
-        self._epoch = -1
+        self.sealed_epoch = -1
+        "The epoch of the latest frame; -1 before the first."
         self._cipher: ChaCha20Poly1305
         self._prefix = b""
         "The header of a frame of this epoch, without its counter."
@@ -97,11 +98,11 @@ class Sealer:
         """Return a frame with `body`."""
         counters = self._counters
         counter = counters.take()
-        if counters.epoch != self._epoch:
-            self._epoch = counters.epoch
-            self._cipher = ChaCha20Poly1305(self._key.derive(self._epoch))
+        if counters.epoch != self.sealed_epoch:
+            self.sealed_epoch = counters.epoch
+            self._cipher = ChaCha20Poly1305(self._key.derive(self.sealed_epoch))
             self._prefix = HEADER.pack(
-                VERSION, self._key.network, self._protocol, self.sender, self._epoch, 0
+                VERSION, self._key.network, self._protocol, self.sender, self.sealed_epoch, 0
             )[:-8]
         number = counter.to_bytes(8, "big")
         header = self._prefix + number
@@ -111,11 +112,14 @@ class Sealer:
 class _Sender:
     """What is known of the frames of one sender in its latest epoch."""
 
-    __slots__ = ("cipher", "epoch", "window")
+    __slots__ = ("cipher", "decrypt", "epoch", "nonce", "window")
 
-    def __init__(self, epoch: int, cipher: ChaCha20Poly1305, floor: int = -1) -> None:
+    def __init__(self, node: NodeId, epoch: int, cipher: ChaCha20Poly1305, floor: int = -1) -> None:
         self.epoch = epoch
         self.cipher = cipher
+        self.decrypt = cipher.decrypt
+        self.nonce = node.to_bytes(4, "big")
+        "The first bytes of the nonce; the counter follows."
         self.window = ReplayWindow(floor)
 
 
@@ -144,7 +148,7 @@ class Opener:
         "Neighbours with the network key that run another protocol, with its fingerprint."
         self._senders: OrderedDict[NodeId, _Sender] = OrderedDict()
         for sender, (epoch, counter) in list(floors.items())[-most_senders:]:
-            self._senders[sender] = _Sender(epoch, self._cipher(epoch), counter)
+            self._senders[sender] = _Sender(sender, epoch, self._cipher(epoch), counter)
 
     def floors(self) -> dict[NodeId, FrameNumber]:
         """Return the highest number accepted of each sender."""
@@ -155,22 +159,20 @@ class Opener:
         if data[:9] == self._usual and len(data) >= OVERHEAD:  # of this network and protocol
             sender, epoch, counter = _NUMBERS.unpack_from(data, 9)
             known = self._senders.get(sender)
-            if (
-                known is not None
-                and epoch == known.epoch
-                and (counter > known.window.highest or not known.window.has(counter))
-            ):
-                header = data[:29]
-                try:
-                    body = known.cipher.decrypt(header[9:13] + header[21:], data[29:], header)
-                except InvalidTag:
-                    self.refused[Refusal.NOT_AUTHENTIC] += 1
-                    return Refusal.NOT_AUTHENTIC
-                known.window.accept(counter)
-                if self._latest != sender:
-                    self._senders.move_to_end(sender)
-                    self._latest = sender
-                return _make_frame(Frame, (sender, epoch, counter, body))
+            if known is not None and epoch == known.epoch:
+                window = known.window
+                if counter > window.highest or not window.has(counter):
+                    header = data[:29]
+                    try:
+                        body = known.decrypt(known.nonce + header[21:], data[29:], header)
+                    except InvalidTag:
+                        self.refused[Refusal.NOT_AUTHENTIC] += 1
+                        return Refusal.NOT_AUTHENTIC
+                    window.accept(counter)
+                    if self._latest != sender:
+                        self._senders.move_to_end(sender)
+                        self._latest = sender
+                    return _make_frame(Frame, (sender, epoch, counter, body))
         found = self._open(data)
         if isinstance(found, Refusal):
             self.refused[found] += 1
@@ -219,7 +221,7 @@ class Opener:
         return ChaCha20Poly1305(self._key.derive(epoch))
 
     def _admit(self, sender: NodeId, epoch: int, cipher: ChaCha20Poly1305) -> _Sender:
-        admitted = self._senders[sender] = _Sender(epoch, cipher)
+        admitted = self._senders[sender] = _Sender(sender, epoch, cipher)
         self._senders.move_to_end(sender)
         if len(self._senders) > self._most:
             self._senders.popitem(last=False)

@@ -5,36 +5,34 @@ from __future__ import annotations
 WINDOW = 1024
 "Number of counters behind the highest one that are tracked; older ones are refused."
 
-_MASK = (1 << WINDOW) - 1
+_MASK = WINDOW - 1
 
 
 class ReplayWindow:
-    """The counters that were accepted from one sender: the highest, and a bit for each of those below it."""
+    """The counters that were accepted from one sender: the highest, and a flag for each of those below it."""
 
-    __slots__ = ("_bits", "highest")
+    __slots__ = ("_accepted", "highest")
 
     def __init__(self, floor: int = -1) -> None:
         """Refuse all counters up to `floor`."""
         self.highest = floor
-        self._bits = _MASK
+        self._accepted = bytearray(b"\x01" * WINDOW)
+        "A ring: the flag of a counter is at the counter modulo `WINDOW`."
 
     def accept(self, counter: int) -> bool:
         """Note a counter; return whether it is new and not too old."""
         ahead = counter - self.highest
-        if ahead == 1:
-            self._bits = (self._bits << 1 | 1) & _MASK
-            self.highest = counter
-            return True
+        accepted = self._accepted
         if ahead > 0:
-            self._bits = (self._bits << ahead | 1) & _MASK if ahead < WINDOW else 1
+            if ahead >= WINDOW:
+                self._accepted = accepted = bytearray(WINDOW)
+            elif ahead > 1:
+                for skipped in range(self.highest + 1, counter):
+                    accepted[skipped & _MASK] = 0
             self.highest = counter
-            return True
-        if ahead <= -WINDOW:
+        elif ahead <= -WINDOW or accepted[counter & _MASK]:
             return False
-        bit = 1 << -ahead
-        if self._bits & bit:
-            return False
-        self._bits |= bit
+        accepted[counter & _MASK] = 1
         return True
 
     def has(self, counter: int) -> bool:
@@ -42,4 +40,4 @@ class ReplayWindow:
         if counter > self.highest:
             return False
         behind = self.highest - counter
-        return behind >= WINDOW or bool(self._bits >> behind & 1)
+        return behind >= WINDOW or bool(self._accepted[counter & _MASK])

@@ -89,6 +89,9 @@ class Unicast(ABC):
     def link_failed(self, message: Any, to: NodeId) -> None:
         """Handle a link failure of a message to a neighbour, sent by this protocol or by the router."""
 
+    def neighbour_appeared(self, neighbour: NodeId) -> None:  # noqa: B027
+        """Handle the report of a live node (`Router.neighbour_appeared`)."""
+
     def next_hop(self, destination: NodeId) -> NodeId | None:
         """Return the current next hop to `destination`; None if no route is known."""
         return None

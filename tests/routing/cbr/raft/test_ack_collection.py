@@ -1,4 +1,4 @@
-"""Collection of acknowledgements at brokers, by interval (5.3) and by children (4.3.2, table 3)."""
+"""Collection of acknowledgements: by interval (5.3), by children (4.3.2, table 3), of the latest event."""
 
 import pytest
 
@@ -77,7 +77,44 @@ def test_by_interval_a_broker_forwards_what_arrived_within_the_delay_of_the_firs
     assert forwarded(mesh) == [[2, 3], [4]]
 
 
-@pytest.mark.parametrize("collection", ["children", "interval"])
+def test_of_the_latest_a_broker_forwards_at_once_what_is_complete_and_the_rest_after_the_delay():
+    mesh = broker("latest", destinations=(2, 3))
+    acknowledge(mesh, 2)
+    assert forwarded(mesh) == []
+    acknowledge(mesh, 3)
+    assert forwarded(mesh) == [[2, 3]]
+    mesh.run(for_=1.1 * DELAY)
+    assert forwarded(mesh) == [[2, 3]]
+    mesh = broker("latest")
+    acknowledge(mesh, 2)
+    mesh.run(for_=1.1 * DELAY)
+    assert forwarded(mesh) == [[2]]
+
+
+@pytest.mark.parametrize(("collection", "expected"), [("latest", [3]), ("interval", [1, 2, 3])])
+def test_a_subscriber_acknowledges_only_its_latest_event_within_the_delay(collection, expected):
+    mesh = broker(collection)
+    for sequence in (1, 2, 3):
+        mesh.routers[1].acks.add_own(0, sequence)
+    assert len(mesh.routers[1].acks.gathered) == len(expected)
+    mesh.run(for_=1.1 * DELAY)
+    acks = [unwrap(sent.message) for sent in mesh.sent if sent.node == 1]
+    assert [ack.sequence for ack in acks if isinstance(ack, Ack)] == expected
+    mesh.routers[1].acks.add_own(0, 4)
+    mesh.run(for_=1.1 * DELAY)
+    assert unwrap(mesh.sent[-1].message) == Ack(0, 4, frozenset({1}))
+
+
+def test_an_own_acknowledgement_leaves_those_of_others_for_the_earlier_event():
+    mesh = broker("latest")
+    acknowledge(mesh, 2)
+    for sequence in (1, 2):
+        mesh.routers[1].acks.add_own(0, sequence)
+    mesh.run(for_=1.1 * DELAY)
+    assert forwarded(mesh) == [[2], [1]]
+
+
+@pytest.mark.parametrize("collection", ["children", "interval", "latest"])
 def test_an_acknowledgement_of_an_event_that_is_no_longer_cached_is_forwarded(collection):
     mesh = broker(collection)
     mesh.run(for_=11)  # longer than the cache's lease

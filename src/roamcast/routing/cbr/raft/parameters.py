@@ -36,10 +36,12 @@ class RaftCbrParameters(LeaseParameters):
 
     ack_delay: Seconds = Field(0.01, gt=0)
     "Duration for which acknowledgements are aggregated before they are sent."
-    ack_collection: Literal["interval", "children"] = "interval"
+    ack_collection: Literal["interval", "latest", "children"] = "interval"
     """How a broker aggregates acknowledgements: 'interval' sends all that arrived within `ack_delay` (section
     5.3); 'children' waits until all destinations of an event that it forwarded have acknowledged it, or until
-    `ack_delay` has passed since the last acknowledgement of the event (section 4.3.2, table 3)."""
+    `ack_delay` has passed since the last acknowledgement of the event (section 4.3.2, table 3); 'latest' is
+    for live nodes: a subscriber acknowledges only the latest event of each publisher every `ack_delay`, and a
+    broker forwards an acknowledgement at once if all destinations of its event have acknowledged it."""
     nack_delay: Seconds = Field(0.03, gt=0)
     "Delay before a subscriber requests missing events."
     ping_wait: Seconds = Field(10.0, gt=0)

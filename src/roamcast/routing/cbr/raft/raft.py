@@ -87,6 +87,7 @@ class RaftCbr(Advertising):
             "ping_wait": "2 s",
             "unicast": "dsr",
             "dsr.overhearing": False,
+            "ack_collection": "latest",
             "unacknowledged_events": 4096,
         }
     )
@@ -235,6 +236,10 @@ class RaftCbr(Advertising):
         elif isinstance(message, Ping) and p.reroute:
             self.xcast.reroute_ping(message)
 
+    def neighbour_appeared(self, neighbour: NodeId) -> None:
+        """Inform the unicast protocol."""
+        self.unicast.neighbour_appeared(neighbour)
+
     # Callbacks of the unicast protocol.
 
     def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
@@ -289,7 +294,7 @@ class RaftCbr(Advertising):
     # Sending.
 
     def _acknowledge(self, publisher: NodeId, sequence: int) -> None:
-        self.acks.add(publisher, sequence, (self.host.node,))
+        self.acks.add_own(publisher, sequence)
 
     # Receiving.
 

@@ -120,6 +120,10 @@ class Dsr(Unicast):
         """Learn from an overheard message."""
         self.overhearing.overhear(message, sender, to)
 
+    def neighbour_appeared(self, neighbour: NodeId) -> None:
+        """Repeat all route requests: the neighbour may be on the routes searched for."""
+        self.searches.restart()
+
     def link_failed(self, message: Any, to: NodeId) -> None:
         """Remove the routes over a failed link, report it to the origins, and salvage the messages."""
         self.maintenance.link_failed(message, to)

@@ -71,6 +71,14 @@ class RouteSearches:
         if search is not None and search.timer is not None:
             search.timer.cancel()
 
+    def restart(self) -> None:
+        """Start all searches anew that messages wait for, without backoff."""
+        for target, search in list(self.rounds.items()):
+            if search.timer is not None:
+                search.timer.cancel()
+            search.timer, search.due, search.count, search.began = None, None, 0, -1e9
+            self._wake(target)
+
     def _go_on(self, target: NodeId, search: SearchState) -> None:
         p, now = self.parameters, self.host.now()
         next_round = search.began + self._wait(search.count)

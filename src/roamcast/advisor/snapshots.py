@@ -141,8 +141,8 @@ def _take(
         if works[interest.node]:
             now[interest.node] = _filters(interest, places[0], 0)
             then[interest.node] = _filters(interest, places[2], math.ceil(LATER / interest.tick))
-            for wanted in now[interest.node]:
-                oracle.add(interest.node, wanted)
+            for filter in now[interest.node]:
+                oracle.add(interest.node, filter)
     sent = [each for each in events if works[each.publisher]]
     pairs = [(each.publisher, oracle.expected(each.event, each.publisher)) for each in sent]
     sources = sorted({publisher for publisher, _ in pairs})
@@ -151,7 +151,7 @@ def _take(
     )
     row = {publisher: number for number, publisher in enumerate(sources)}
     hops = [far[row[publisher], audience] for publisher, audience in pairs if audience]
-    different = {wanted for filters in now.values() for wanted in filters}
+    different = {filter for filters in now.values() for filter in filters}
     changed = [now[node] != then[node] for node in now]
     return WorldSnapshot(
         degrees=degrees,

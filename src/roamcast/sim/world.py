@@ -132,18 +132,18 @@ class World:
         if self._published is not None:
             self._published[publication.id] = self.now()
 
-    def record_interest(self, node: NodeId, wanted: Filter, *, begins: bool) -> None:
+    def record_interest(self, node: NodeId, filter: Filter, *, begins: bool) -> None:
         """Record that a node adds or removes an interest."""
-        (self.oracle.add if begins else self.oracle.remove)(node, wanted)
-        self.recorder.interest(self.now(), node, wanted, begins=begins)
+        (self.oracle.add if begins else self.oracle.remove)(node, filter)
+        self.recorder.interest(self.now(), node, filter, begins=begins)
 
-    def record_request(self, node: NodeId, wanted: Filter) -> None:
+    def record_request(self, node: NodeId, filter: Filter) -> None:
         """Add a request to the audience of events; requests create no expectations."""
-        self._asked.add(node, wanted)
+        self._asked.add(node, filter)
 
-    def record_answer(self, node: NodeId, wanted: Filter) -> None:
+    def record_answer(self, node: NodeId, filter: Filter) -> None:
         """Remove a request from the audience of events."""
-        self._asked.remove(node, wanted)
+        self._asked.remove(node, filter)
 
     def published_at(self, publication: int) -> float:
         """Return the time of a publication [s]; only available in a world with requesters."""
@@ -179,11 +179,11 @@ class World:
         for node in self.nodes:
             if node.up:
                 node.router.start()
-        for number, offered in self._plan.advertisements:
+        for number, filter in self._plan.advertisements:
             publisher = self._publishers.get(number)
             if publisher is None:
                 publisher = self._publishers[number] = Publisher(self, self.nodes[number])
-            publisher.offers.append(offered)
+            publisher.advertised.append(filter)
         for publisher in self._publishers.values():
             self._run_application(publisher)
         for interest in subscribers(self.scenario, self.seed):

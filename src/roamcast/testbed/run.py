@@ -189,7 +189,7 @@ class Testbed:
         wanting = [
             self.ids[own.node]
             for own in self.schedules
-            if any(each.matches(publication.event) for each in own.wanted_at(now))
+            if any(each.matches(publication.event) for each in own.subscribed_at(now))
         ]
         return sorted(id for id in wanting if id != publication.publisher)
 

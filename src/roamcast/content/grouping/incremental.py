@@ -116,13 +116,13 @@ class LeastConstrainedGrouping(TypeGrouping):
         self._hull: Filter | None = None
 
     def add(self, key: Hashable, filter: Filter) -> None:
-        """Widen the filter if it does not cover the new subscription."""
+        """Add a subscription; widen the filter if it does not cover it."""
         self._filters[key] = filter
         if self._hull is not None and not self._hull.covers(filter):
             self._hull = hull([self._hull, filter])
 
     def remove(self, key: Hashable) -> None:
-        """Recompute the filter at the next call of `groups`."""
+        """Remove a subscription; the filter is recomputed at the next call of `groups`."""
         del self._filters[key]
         self._hull = None
 
@@ -217,12 +217,12 @@ class BatchGrouping(TypeGrouping):
         self._groups: list[Labelled] | None = []
 
     def add(self, key: Hashable, filter: Filter) -> None:
-        """Recompute the clustering on demand."""
+        """Add a subscription; the clustering is recomputed when it is next needed."""
         self._filters[key] = filter
         self._groups = None
 
     def remove(self, key: Hashable) -> None:
-        """Recompute the clustering on demand."""
+        """Remove a subscription; the clustering is recomputed when it is next needed."""
         del self._filters[key]
         self._label.pop(key, None)
         self._groups = None

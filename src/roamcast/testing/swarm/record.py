@@ -60,7 +60,7 @@ class SwarmPublication(NamedTuple):
 
     time: float
     publication: Publication
-    offered: bool
+    advertised: bool
     "Whether the publisher had advertised it."
 
 

@@ -26,7 +26,7 @@ class BufferedEvent(NamedTuple):
     "Extended sequence number of the preceding event."
     published: float
     "Latest possible time of publication [s]."
-    wanted: bool
+    subscribed: bool
     "Whether to deliver it to the application; false if it was published before the subscription."
     publication: Publication
 

@@ -200,14 +200,14 @@ class RaftCbr(Advertising):
     def _settle(self, sequence: int, subscriber: NodeId, acknowledged: bool | None) -> None:
         self.settled(self.host.node << 32 | sequence, subscriber, acknowledged)
 
-    def subscribe(self, wanted: Filter) -> None:
+    def subscribe(self, filter: Filter) -> None:
         """Subscribe, and inform the publishers whose advertisements intersect the interests."""
-        super().subscribe(wanted)
+        super().subscribe(filter)
         self.subscribing.update_interests(self.interests)
 
-    def unsubscribe(self, wanted: Filter) -> None:
+    def unsubscribe(self, filter: Filter) -> None:
         """Unsubscribe; events already addressed to this node are still delivered."""
-        super().unsubscribe(wanted)
+        super().unsubscribe(filter)
         self.subscribing.update_interests(self.interests)
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
@@ -346,14 +346,14 @@ class RaftCbr(Advertising):
         if place.doubtful:
             # The publisher sent the copy after this edition, so the event is no older than that and its age.
             earliest = self.subscribing.first_sent(publisher, place.edition) - event.age / 1000
-            wanted = self.subscribing.was_subscribed(event.publication.event, earliest, published)
+            subscribed = self.subscribing.was_subscribed(event.publication.event, earliest, published)
         else:
-            wanted = self.subscribing.subscribed(event.publication.event, published)
-            if not wanted:
+            subscribed = self.subscribing.subscribed(event.publication.event, published)
+            if not subscribed:
                 # Another node has subscribed in this node's name.
                 self.subscribing.correct(publisher)
         return self.ordering.handle(
-            event, place, chain[-2::-1], self.subscribing.known_until(publisher), wanted
+            event, place, chain[-2::-1], self.subscribing.known_until(publisher), subscribed
         )
 
     def _handle_ping(self, ping: Ping, sender: NodeId) -> Drop | None:

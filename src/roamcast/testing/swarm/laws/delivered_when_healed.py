@@ -36,10 +36,10 @@ def check(record: SwarmRecord) -> str | None:
     # Session state does not expire and messages are not signed, so forged nodes are excluded.
     forged_nodes = record.forged_nodes if sessions else set()
     delivered = {(got.node, got.publication.id) for got in record.deliveries}
-    for time, publication, offered in record.probes:
+    for time, publication, advertised in record.probes:
         for subscription in record.subscriptions:
             if (
-                offered
+                advertised
                 and publication.id not in forged
                 and publication.id not in kept_back
                 and subscription.node != publication.publisher

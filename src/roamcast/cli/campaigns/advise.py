@@ -27,7 +27,10 @@ def command(
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario. May be repeated."),
     ] = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Run the first three protocols, and show the results beside.")
+        bool,
+        typer.Option(
+            "--verify", help="Run the first three protocols, and show their results beside the predictions."
+        ),
     ] = False,
     seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Number of seeds of --verify.")] = 5,
     json: Annotated[bool, typer.Option("--json", help="Print the advice as one JSON object.")] = False,

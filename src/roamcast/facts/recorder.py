@@ -83,9 +83,9 @@ class Recorder:
             text = self._events[event] = event.to_json()
         self._publications.append((publication.id, time, publication.publisher, publication.size, text))
 
-    def expectations(self, publication: int, wanting: npt.ArrayLike) -> None:
-        """Record that the nodes `wanting` (sorted), except the publisher, expect a publication."""
-        audience = np.asarray(wanting, np.int32)
+    def expectations(self, publication: int, nodes: npt.ArrayLike) -> None:
+        """Record that `nodes` (sorted), except the publisher, expect a publication."""
+        audience = np.asarray(nodes, np.int32)
         publisher = publication >> 32
         place = int(np.searchsorted(audience, publisher))
         within = bool(place < len(audience) and audience[place] == publisher)

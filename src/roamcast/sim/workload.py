@@ -109,8 +109,8 @@ def _times(scenario: Scenario, publishing: PublisherSettings, clock: Random) -> 
     In a workload of requests only, publications continue through the quiet period at the end, since open
     requests wait for them and late publications are not expected anywhere.
     """
-    asked = scenario.workload.request and not scenario.workload.subscribe
-    end = scenario.duration if asked else scenario.duration - scenario.quiet
+    requests_only = scenario.workload.request and not scenario.workload.subscribe
+    end = scenario.duration if requests_only else scenario.duration - scenario.quiet
     first = time = clock.random() * publishing.every if publishing.phase == "random" else publishing.phase
     bursts = 0
     while time < end:

@@ -71,7 +71,7 @@ class World:
         "Number of frames by cause, set at the end of the run."
         self.drop_counts: list[int] = []
         "Number of drops by `Drop`, set at the end of the run."
-        self._asked = Oracle()
+        self._requested = Oracle()
         self._published: dict[int, float] | None = {} if scenario.workload.request else None
         self._router_type = find(protocol)
         if self._router_type.needs_location and not scenario.location:
@@ -139,11 +139,11 @@ class World:
 
     def record_request(self, node: NodeId, filter: Filter) -> None:
         """Add a request to the audience of events; requests create no expectations."""
-        self._asked.add(node, filter)
+        self._requested.add(node, filter)
 
     def record_answer(self, node: NodeId, filter: Filter) -> None:
         """Remove a request from the audience of events."""
-        self._asked.remove(node, filter)
+        self._requested.remove(node, filter)
 
     def published_at(self, publication: int) -> float:
         """Return the time of a publication [s]; only available in a world with requesters."""
@@ -169,10 +169,10 @@ class World:
 
     def _audience(self, publication: Publication) -> list[NodeId]:
         event, publisher = publication.event, publication.publisher
-        wanting = self.oracle.expected(event, publisher)
+        expected = self.oracle.expected(event, publisher)
         if self._published is None:
-            return wanting
-        return sorted({*wanting, *self._asked.expected(event, publisher)})
+            return expected
+        return sorted({*expected, *self._requested.expected(event, publisher)})
 
     def _begin(self) -> None:
         inject_faults(self, self._faults)

@@ -350,8 +350,8 @@ class Mesh:
             return None
 
     def _audience(self, publication: Publication) -> list[NodeId]:
-        wanting = enumerate(self.routers)
-        return [n for n, r in wanting if n != publication.publisher and r.matches(publication.event)]
+        numbered = enumerate(self.routers)
+        return [n for n, r in numbered if n != publication.publisher and r.matches(publication.event)]
 
     def _on_air(self, node: NodeId) -> bool:
         return self._up[node] and self._radio[node] and not self.hosts[node].asleep

@@ -103,7 +103,7 @@ class IncrementalGrouping:
 
 def make_incremental(method: str, k: int | None = None) -> IncrementalGrouping:
     """Return an empty clustering by the named method."""
-    return IncrementalGrouping(_METHODS[method], k)
+    return IncrementalGrouping(METHODS[method], k)
 
 
 class LeastConstrainedGrouping(TypeGrouping):
@@ -336,7 +336,7 @@ def _divisive(type: EventType, labels: Iterator[int], k: int | None) -> TypeGrou
     return BatchGrouping(type, labels, k, divisive_groups)
 
 
-_METHODS: dict[str, Callable[[EventType, Iterator[int], int | None], TypeGrouping]] = {
+METHODS: dict[str, Callable[[EventType, Iterator[int], int | None], TypeGrouping]] = {
     "least": LeastConstrainedGrouping,
     "graph": GraphGrouping,
     "single": SingleGrouping,
@@ -346,5 +346,4 @@ _METHODS: dict[str, Callable[[EventType, Iterator[int], int | None], TypeGroupin
     "divisive": _divisive,
     "signature": _signature,
 }
-METHODS = tuple(_METHODS)
-"Names of the clustering methods."
+"The clustering methods by name."

@@ -186,19 +186,21 @@ class Cbr(Advertising):
         self.trees.leases.sweep(now)
         next_hops = self._next_hops(now, routes)
         entries = self._entries(now)
-        asked: dict[NodeId, list[Filter]] = {}
+        subscriptions: dict[NodeId, list[Filter]] = {}
         for child, pattern in entries:
             for neighbour in next_hops.neighbours(pattern, child):
-                asked.setdefault(neighbour, []).append(pattern)
+                subscriptions.setdefault(neighbour, []).append(pattern)
         if self.parameters.covering:
-            asked = self.forwarded.renew(asked)
+            subscriptions = self.forwarded.renew(subscriptions)
         messages: list[tuple[Message, NodeId]] = []
         if self.parameters.most_covering:
             messages += [(news, BROADCAST) for news in self._most_covering_news(entries, next_hops)]
         if self.parameters.name_subscribers:
             messages += self._named_renewals(now, next_hops)
         else:
-            messages += [(Subscription(each), to) for to, patterns in asked.items() for each in patterns]
+            messages += [
+                (Subscription(each), to) for to, patterns in subscriptions.items() for each in patterns
+            ]
         self._send_paced(messages)
 
     def _named_renewals(self, now: float, next_hops: NextHops) -> list[tuple[Message, NodeId]]:

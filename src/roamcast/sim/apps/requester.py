@@ -31,7 +31,7 @@ class Requester(Application):
         self._times = asking.times()
         self._open: list[_OpenRequest] = []
         self._turn = 0
-        self._asked = 0
+        self._count = 0
         self._await_turn()
 
     def stop(self) -> None:
@@ -79,8 +79,8 @@ class Requester(Application):
 
     def _ask(self, filter: Filter) -> None:
         now = self._world.now()
-        self._asked += 1
-        request = self.node.number << 32 | self._asked
+        self._count += 1
+        request = self.node.number << 32 | self._count
         timeout = self._world.call_at(now + self._asking.requesting.timeout, self._expire, request)
         self._open.append(_OpenRequest(request, now, filter, timeout))
         self._world.record_request(self.node.number, filter)

@@ -148,7 +148,7 @@ class OrderedDelivery:
         if stream.early:
             self._requests.schedule(publisher, stream)
         else:
-            stream.timeout, stream.asked = self.parameters.retransmit_timeout, LOWEST
+            stream.timeout, stream.requested = self.parameters.retransmit_timeout, LOWEST
 
     def _acknowledge_later(self, publisher: NodeId, stream: PublisherStream) -> None:
         """Acknowledge a retransmitted event together with those that follow it."""

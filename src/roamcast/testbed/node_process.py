@@ -28,7 +28,7 @@ LAG_EVERY = 0.1
 
 
 class NodeReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a node process tells when it ends."""
+    """The report of a node process when it ends."""
 
     lags: list[float]
     "How late its timers were [s]."
@@ -57,7 +57,7 @@ class TestbedBearer(Bearer):
 
 @dataclass
 class NodeTask:
-    """What a node process needs besides its schedule."""
+    """The input of a node process, besides its schedule."""
 
     config: Config
     bearer: Callable[[], Bearer]

@@ -38,7 +38,7 @@ Lifetimes = Annotated[tuple[Milliseconds, ...], ListOf(1)]
 
 def _packet(message: Any) -> int:
     """The id by which duplicates are recognised."""
-    return int(message.source << 32 | message.sequence)
+    return message.source << 32 | message.sequence  # type: ignore[no-any-return]
 
 
 PACKET = property(_packet)

@@ -168,7 +168,7 @@ def main() -> None:
     ):
         rates.add_column(column, justify="right")
     for elements, rate in ((20, 0.01), (50, 0.001), (100, 0.001), (200, 0.0001), (200, 0.01)):
-        shape = BloomShape.wanted(elements, rate)
+        shape = BloomShape.for_rate(elements, rate)
         measured, expected = false_positives(elements, shape)
         cells = (f"{shape.rate(elements):.4%}", f"{expected:.3%}", f"{measured:.3%}")
         rates.add_row(str(elements), str(shape.bits), str(shape.hashes), *cells)

@@ -24,7 +24,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m mutation", description=__doc__)
     parser.add_argument("--seed", type=int, help="seed of the drawing; random and printed if omitted")
     parser.add_argument("--count", type=int, default=200, help="number of mutants (200)")
-    parser.add_argument("--figure", default="", metavar="TEXT", help="only files with TEXT in their path")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only files with TEXT in their path")
     parser.add_argument("--dry", action="store_true", help="print the mutants and try none")
     parser.add_argument("--most", type=float, default=25.0, help="seconds of tests per mutant (25)")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="mutants at a time")

@@ -160,7 +160,7 @@ def tally(checks: list[Check]) -> str:
     differ = sum(check.differs for check in judged)
     if not judged:
         return f"{text}."
-    return f"{text}; {differ} of {len(judged)} differ significantly, where chance alone gives one in twenty."
+    return f"{text}; {differ} of {len(judged)} differ significantly (expected by chance: 1 in 20)."
 
 
 def name_apart(checks: list[Check]) -> str:
@@ -223,4 +223,4 @@ def _tally_of_rows(rows: list[list[str]]) -> str:
     )
     judged = [row[6] for row in rows if row[6]]
     differ = judged.count("differs")
-    return f"{text}; {differ} of {len(judged)} differ significantly, where chance alone gives one in twenty."
+    return f"{text}; {differ} of {len(judged)} differ significantly (expected by chance: 1 in 20)."

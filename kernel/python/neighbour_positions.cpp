@@ -154,10 +154,10 @@ long long centimetres(double metres, double farthest) {
 }
 
 // A position in metres as one of a class of pairs of whole centimetres, made as that class would, but without the call.
-PyObject* told(PyObject*, PyObject* const* args, Py_ssize_t count) {
+PyObject* rounded(PyObject*, PyObject* const* args, Py_ssize_t count) {
     if (count != 3 || !PyTuple_Check(args[0]) || PyTuple_GET_SIZE(args[0]) != 2 || !PyType_Check(args[1]) ||
         !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(args[1]), &PyTuple_Type)) {
-        PyErr_SetString(PyExc_TypeError, "told takes a position, the class of places, and how far they reach");
+        PyErr_SetString(PyExc_TypeError, "rounded takes a position, the class of places, and how far they reach");
         return nullptr;
     }
     const double x = PyFloat_AsDouble(PyTuple_GET_ITEM(args[0], 0));
@@ -236,7 +236,7 @@ PyMethodDef methods[] = {
     {"nearer", plain(nearer), METH_FASTCALL, "The neighbour nearest to a goal, if nearer than here: here, goal, time."},
     {"choose", plain(choose), METH_FASTCALL,
      "Where greedy forwarding goes, or why it does not: destination, here, goal, radius, entered or None, time."},
-    {"told", plain(told), METH_FASTCALL | METH_STATIC, "A position in whole centimetres: position, class, farthest."},
+    {"rounded", plain(rounded), METH_FASTCALL | METH_STATIC, "A position in whole centimetres: position, class, farthest."},
     {"planarise", plain(planarise), METH_FASTCALL, "Choose the edges of a planar graph: here, time, whether relative."},
     {"edges", edges, METH_NOARGS, "The neighbours over edges of the planar graph."},
     {"next_edge", plain(next_edge), METH_FASTCALL, "The next edge counter-clockwise: here, towards, after."},

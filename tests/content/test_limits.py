@@ -108,9 +108,9 @@ def test_bloom_filters_have_sixteen_bits_of_places():
     for bits, hashes in ((0, 1), ((1 << 16) + 1, 1), (8, 0), (8, 33)):
         with pytest.raises(ContentError, match="cannot have"):
             BloomShape(bits, hashes)
-    assert BloomShape.wanted(1000, 0.01) == BloomShape(9586, 7)  # as textbooks have it
+    assert BloomShape.for_rate(1000, 0.01) == BloomShape(9586, 7)  # as textbooks have it
     assert BloomShape(9586, 7).rate(1000) == pytest.approx(0.01, rel=0.01)
-    assert BloomShape.wanted(1, 0.9).hashes == 1
+    assert BloomShape.for_rate(1, 0.9).hashes == 1
 
 
 def test_of_long_texts_the_first_and_the_last_letters_are_looked_at():

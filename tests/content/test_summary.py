@@ -109,7 +109,7 @@ def test_hashes_are_the_same_on_every_machine():
 
 @pytest.mark.parametrize(("elements", "rate"), [(50, 0.1), (100, 0.02), (400, 0.005)])
 def test_the_measured_rate_of_a_bloom_filter_is_the_formulas(elements, rate):
-    shape = BloomShape.wanted(elements, rate)
+    shape = BloomShape.for_rate(elements, rate)
     bits = 0
     for n in range(elements):
         bits |= shape.mask(hash_whole(f"member {n}"))
@@ -128,7 +128,7 @@ def test_shapes_must_agree():
     with pytest.raises(ContentError, match="different Bloom filters"):
         Summary.of([], BloomShape(64, 2)).merge(Summary.of([]))
     with pytest.raises(ContentError):
-        BloomShape.wanted(0, 0.1)
+        BloomShape.for_rate(0, 0.1)
 
 
 def test_figure_6_the_association_list_of_subscriptions_1_to_3():

@@ -21,7 +21,7 @@ def history(seed, protocol):
 @pytest.mark.parametrize("seed", [2, 3])
 def test_in_a_healed_network_everyone_gets_what_it_wants(protocol, seed):
     finding = judge(history(seed, protocol))
-    assert finding is None, (finding.law, finding.told)
+    assert finding is None, (finding.law, finding.description)
 
 
 @pytest.mark.slow
@@ -29,7 +29,7 @@ def test_in_a_healed_network_everyone_gets_what_it_wants(protocol, seed):
 def test_in_many_healed_networks_everyone_gets_what_it_wants(protocol):
     for seed in range(100, 200):
         finding = judge(history(seed, protocol))
-        assert finding is None, (seed, finding.law, finding.told)
+        assert finding is None, (seed, finding.law, finding.description)
 
 
 def test_the_promise_is_asked_of_events_that_nobody_kept_back():

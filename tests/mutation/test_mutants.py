@@ -1,6 +1,8 @@
 """Mutants are small faults in code, drawn from a seed and loaded without changing the tree."""
 
 import ast
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -104,6 +106,15 @@ def test_a_seed_draws_the_same_mutants_each_time_over_all_packages_by_their_line
         lines = Path(mutant.file).read_text().splitlines()
         assert lines[mutant.line - 1].strip() == mutant.text
         assert mutant.statement <= mutant.line
+
+
+def test_the_command_draws_from_the_files_that_are_asked_for():
+    options = ["--dry", "--seed", "5", "--count", "3000", "--only", "metrics/"]
+    said = subprocess.check_output([sys.executable, "-m", "mutation", *options], text=True)
+    seed, *drawn = said.splitlines()
+    assert seed == "seed 5"
+    assert drawn
+    assert all(line.startswith("src/roamcast/metrics/") for line in drawn)
 
 
 def ratio(before, after):

@@ -73,7 +73,7 @@ def test_those_at_home_in_hubs_stay_there_and_are_dealt_out_evenly():
 
 def test_topics_are_dealt_out_to_the_publishers_and_each_has_its_own_times():
     planned = plan(city(), 3)
-    offered = {each.node: each.offered for each in planned.advertisements}
+    offered = {each.node: each.filter for each in planned.advertisements}
     assert len(offered) == 4
     said = Counter((each.publisher, each.event["topic"]) for each in planned.publications)
     assert len(said) == 12 and Counter(node for node, _ in said) == dict.fromkeys(offered, 3)

@@ -65,7 +65,7 @@ def test_documents_are_published_in_turn_and_advertised_by_type(library):
     events = [each.event for each in planned.publications]
     assert [event.type.name for event in events[:4]] == ["book", "book", "loan", "book"]
     assert events[0]["title"] == "Erlkönig" and events[2]["days"] == 14
-    assert sorted(each.offered.type.name for each in planned.advertisements) == ["book", "loan"]
+    assert sorted(each.filter.type.name for each in planned.advertisements) == ["book", "loan"]
 
 
 def test_documents_in_random_order_are_drawn_from_the_seed(library):

@@ -49,7 +49,7 @@ def test_each_publisher_advertises_what_it_will_say():
     made = plan(shopping(), 1)
     (advertised,) = made.advertisements
     assert advertised.node == 0
-    assert all(advertised.offered.matches(p.event) for p in made.publications)
+    assert all(advertised.filter.matches(p.event) for p in made.publications)
 
 
 SCHEDULED = """\

@@ -51,8 +51,8 @@ def subscriptions_to(mesh, node, since=0.0):
 
 def next_hop(mesh, node):
     """The neighbour over which `node` reaches the only publisher."""
-    [offer] = mesh.routers[node].adverts.routes(mesh.now)
-    return offer.ways[0].neighbour
+    [advert] = mesh.routers[node].adverts.routes(mesh.now)
+    return advert.routes[0].neighbour
 
 
 # Most-covering: figure 2 of the paper. The publisher is 0; the tree to 3 goes over 1 and 2. The newcomer 5 is

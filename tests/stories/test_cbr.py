@@ -42,8 +42,8 @@ def test_an_advertisement_is_flooded_once_and_tells_the_distance():
     mesh.advertise(0, EVERYTHING)
     mesh.run(for_=0.1)
     assert len(mesh.sent_of(Advert)) == 9
-    [offer] = mesh.routers[8].adverts.routes(mesh.now)
-    assert [way.hops for way in offer.ways] == [3, 3]
+    [advert] = mesh.routers[8].adverts.routes(mesh.now)
+    assert [route.hops for route in advert.routes] == [3, 3]
 
 
 def test_a_subscription_made_before_the_advertisement_flows_with_the_next_renewal():

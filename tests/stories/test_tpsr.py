@@ -100,7 +100,7 @@ def test_changes_of_one_moment_are_told_at_once_and_together():
     mesh.run(for_=1)
     assert renewals(mesh, 1) == [0.0, told]
     [last] = [s.message for s in mesh.sent_of(RouteSubscription) if s.node == 1 and s.time == told]
-    assert last.wanted == (Coupon.zone == 7, Coupon.zone == 8)
+    assert last.filters == (Coupon.zone == 7, Coupon.zone == 8)
 
 
 def test_what_is_withdrawn_is_sent_no_more_and_renewed_no_more():

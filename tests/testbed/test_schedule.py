@@ -38,7 +38,7 @@ def test_interests_that_follow_the_position_change_as_in_the_simulation():
     scenario = line(nodes=walking, workload=workload, area=area, duration=30)
     simulated = simulate(scenario, "flooding", 3)["interests"].to_pylist()
     own = [
-        {"time": each.time, "node": schedule.node, "wanted": str(each.wanted), "begins": each.begins}
+        {"time": each.time, "node": schedule.node, "wanted": str(each.filter), "begins": each.begins}
         for schedule in planned(scenario, 3)
         for each in schedule.interests
     ]

@@ -173,7 +173,6 @@ def test_a_chain_of_meetings_is_a_path_in_time():
     assert reach.meets(0, 2, 0.0, 30.0) and reach.meets(0, 2, 10.8, 30.0)
     assert not reach.meets(0, 2, 10.9, DURATION)  # 254 m away by then
     assert not reach.together(0, 2, 0.0)
-    assert reach.in_range(0, 1, 10.8) and not reach.in_range(0, 1, 10.9)
     assert reach.distance(0, 1, 15.0) == pytest.approx(500.0)
 
 

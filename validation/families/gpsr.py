@@ -188,11 +188,11 @@ other movements, as published, before beacons followed decision 0501): 0.951 of 
 limit of 255. So stale positions cause nine tenths of the losses: neighbours disagree on the planar graph, and
 packets circle until their hop limit.
 
-Why the paths are long: faces are. On exact positions at rest a slow implementation of the same rules needs
-10.7 hops where the shortest path has 5.1 (60 nodes, 1483 pairs), and 28.1 where it has 8.0 (120 nodes on
-2200 x 2200 m, 1945 pairs). Three in ten of the former pairs need perimeter mode: 27.1 hops instead of 8.1.
-Walks bounded by a circle around the goal, as in GOAFR+, are a quarter shorter there, but delivered 0.935
-instead of 0.974 on moving nodes, so they are not offered (decision 0506)."""
+The paths are long because the faces are long. On exact positions at rest a slow implementation of the same
+rules needs 10.7 hops where the shortest path has 5.1 (60 nodes, 1483 pairs), and 28.1 where it has 8.0 (120
+nodes on 2200 x 2200 m, 1945 pairs). Three in ten of the former pairs need perimeter mode: 27.1 hops instead
+of 8.1. Walks bounded by a circle around the goal, as in GOAFR+, are a quarter shorter there, but delivered
+0.935 instead of 0.974 on moving nodes, so they are not offered (decision 0506)."""
 
 TOPICS = (
     Topic("GPSR with movement", "reachable", TEXT, measure, "transmissions a delivery"),

@@ -34,7 +34,7 @@ _DESCRIBED = (
 
 
 class Reason(NamedTuple):
-    """What a feature adds to the predicted delivery rate, along the paths of the trees."""
+    """A feature's contribution to the predicted delivery rate, along the paths of the trees."""
 
     feature: str
     value: float

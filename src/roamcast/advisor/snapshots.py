@@ -80,12 +80,12 @@ def take_snapshots(scenario: Scenario) -> Iterator[WorldSnapshot]:
         legs = movement(scenario, seed)
         places = dict(zip(times, places_at(legs, scenario.count, times), strict=True))
         publications = plan(scenario, seed).publications
-        wanting = subscribers(scenario, seed)
+        interests = subscribers(scenario, seed)
         faults = draw_faults(scenario, seed)
         for moment in moments:
             three = [places[time] for time in (moment, moment + SOON, moment + LATER)]
             near = _choose_events(publications, float(moment))
-            yield _take(scenario, three, near, wanting, _states(scenario.count, faults, float(moment)))
+            yield _take(scenario, three, near, interests, _states(scenario.count, faults, float(moment)))
 
 
 def _choose_events(publications: list[PlannedPublication], moment: float) -> list[PlannedPublication]:
@@ -113,7 +113,7 @@ def _take(
     scenario: Scenario,
     places: list[Reals],
     events: list[PlannedPublication],
-    wanting: list[Interest],
+    interests: list[Interest],
     states: tuple[npt.NDArray[np.bool_], ...],
 ) -> WorldSnapshot:
     from scipy.sparse import coo_array
@@ -137,12 +137,12 @@ def _take(
     oracle = Oracle()
     now: dict[int, tuple[Filter, ...]] = {}
     then: dict[int, tuple[Filter, ...]] = {}
-    for interest in wanting:
+    for interest in interests:
         if works[interest.node]:
             now[interest.node] = _filters(interest, places[0], 0)
             then[interest.node] = _filters(interest, places[2], math.ceil(LATER / interest.tick))
-            for wanted in now[interest.node]:
-                oracle.add(interest.node, wanted)
+            for filter in now[interest.node]:
+                oracle.add(interest.node, filter)
     sent = [each for each in events if works[each.publisher]]
     pairs = [(each.publisher, oracle.expected(each.event, each.publisher)) for each in sent]
     sources = sorted({publisher for publisher, _ in pairs})
@@ -151,7 +151,7 @@ def _take(
     )
     row = {publisher: number for number, publisher in enumerate(sources)}
     hops = [far[row[publisher], audience] for publisher, audience in pairs if audience]
-    different = {wanted for filters in now.values() for wanted in filters}
+    different = {filter for filters in now.values() for filter in filters}
     changed = [now[node] != then[node] for node in now]
     return WorldSnapshot(
         degrees=degrees,

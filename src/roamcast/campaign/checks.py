@@ -184,15 +184,15 @@ def _operand_value(
 ) -> tuple[dict[Key, float], str] | None:
     weights: dict[Key, float] = {}
     group = [point for point in points if agrees(point, dict(where) | end.where)]
-    told = f"{end.metric or metric} of {end.protocol} {_at(group)}"
+    described = f"{end.metric or metric} of {end.protocol} {_at(group)}"
     _weigh(weights, group, end.protocol, end.metric or metric, 1.0)
     if end.less is not None:
         base = [point for point in points if agrees(point, dict(where) | end.less)]
         if not base:
             return None
         _weigh(weights, base, end.protocol, end.metric or metric, -1.0)
-        told = f"rise of {told} since {_at(base).removeprefix('at ')}"
-    return (weights, told) if group else None
+        described = f"rise of {described} since {_at(base).removeprefix('at ')}"
+    return (weights, described) if group else None
 
 
 def _weigh(

@@ -66,7 +66,7 @@ def find_stale(
     """
     stale: set[str] = set()
     for table, sources in SOURCES.items():  # in order of computation
-        told = made_from(table)
-        if any(source in stale or told.get(source) != digest_now(source) for source in sources):
+        stored = made_from(table)
+        if any(source in stale or stored.get(source) != digest_now(source) for source in sources):
             stale.add(table)
     return frozenset(stale)

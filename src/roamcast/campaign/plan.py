@@ -177,8 +177,8 @@ def check_alternatives(campaign: Campaign, path: str | Path) -> None:
                 place = ["readings", name, "alternatives", key]
                 line = line_of(read_toml(Path(path))[0], place)
                 where = f"{path}:{line}" if line else str(path)
-                told = str(error).removeprefix("--set: ")
-                raise CampaignError(f"{where}: {'.'.join(place)}: {told}") from None
+                problem = str(error).removeprefix("--set: ")
+                raise CampaignError(f"{where}: {'.'.join(place)}: {problem}") from None
 
 
 def apply_options(

@@ -40,8 +40,8 @@ class Sweep(CampaignSection):
     def _check_consistency(self) -> Sweep:
         lengths = {key: len(values) for key, values in self.zip.items()}
         if len(set(lengths.values())) > 1:
-            told = ", ".join(f"{key} has {length}" for key, length in lengths.items())
-            raise ValueError(f"zipped lists must have the same length: {told}")
+            found = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+            raise ValueError(f"zipped lists must have the same length: {found}")
         owners: dict[str, str] = {}
         named = {key for point in self.points for key in point}
         for owner, keys in (

@@ -46,10 +46,14 @@ _ENDS = [
     )
     for name, what in (("lower", "lower"), ("upper", "upper"))
 ]
-_EXTREMES = [
-    _column("least", _REAL, "minimum over seeds", "the metric's"),
-    _column("most", _REAL, "maximum over seeds", "the metric's"),
-]
+
+
+def _extremes(null: str = "") -> list[pa.Field]:
+    return [
+        _column("least", _REAL, "minimum over seeds", "the metric's", null),
+        _column("most", _REAL, "maximum over seeds", "the metric's", null),
+    ]
+
 
 PLAN = pa.schema(
     [
@@ -106,7 +110,7 @@ SUMMARY = pa.schema(
         _TRIALS,
         _HALF,
         *_ENDS,
-        *_EXTREMES,
+        *_extremes(),
     ]
 )
 
@@ -177,7 +181,7 @@ VERDICTS = pa.schema(
         ),
         _HALF,
         *_ENDS,
-        *(field.with_nullable(True) for field in _EXTREMES),
+        *_extremes("no seed has a value"),
         _column(
             "inside",
             pa.bool_(),

@@ -144,12 +144,12 @@ class FieldExpression:
         look = constraint.any_case if self._lower else constraint.like
         return self._filter(look(self._compared, constraint.read_glob(pattern)))
 
-    def some(self, wanted: Callable[[FieldExpression], Filter]) -> Filter:
-        """Return a filter for events in which one record of this repeated element satisfies `wanted`."""
+    def some(self, condition: Callable[[FieldExpression], Filter]) -> Filter:
+        """Return a filter for events in which one record of this repeated element satisfies `condition`."""
         if self._place is None or not isinstance(self._field.kind, RecordList):
             raise ContentError(f"{self!r} is not a repeated element")
         return self._filter(
-            self._field.kind.where(wanted(FieldExpression(self._field.kind.record, "", None)))
+            self._field.kind.where(condition(FieldExpression(self._field.kind.record, "", None)))
         )
 
     def between(self, low: Any, high: Any) -> Filter:

@@ -79,7 +79,7 @@ def _at(tracks: Tracks, leg: Nodes, time: Reals) -> Reals:
 
 
 def _merge(pieces: Contacts) -> Contacts:
-    """Join consecutive contacts of a pair that only the end of a leg separates."""
+    """Join contacts of a pair that follow each other without a gap: each pair of legs gives its own."""
     follows = np.zeros(len(pieces.a), bool)
     follows[1:] = (
         (pieces.a[1:] == pieces.a[:-1])

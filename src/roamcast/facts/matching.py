@@ -33,9 +33,9 @@ class Matcher:
         self.event = lru_cache(maxsize=1 << 14)(self._event)
         self.filter = lru_cache(maxsize=1 << 14)(self._filter)
 
-    def matches(self, wanted: str, event: str) -> bool:
-        """Return whether the filter `wanted` matches `event`."""
-        return self.filter(wanted).matches(self.event(event))
+    def matches(self, filter: str, event: str) -> bool:
+        """Return whether `filter` matches `event`."""
+        return self.filter(filter).matches(self.event(event))
 
     def _event(self, text: str) -> Event:
         try:

@@ -83,9 +83,9 @@ class Recorder:
             text = self._events[event] = event.to_json()
         self._publications.append((publication.id, time, publication.publisher, publication.size, text))
 
-    def expectations(self, publication: int, wanting: npt.ArrayLike) -> None:
-        """Record that the nodes `wanting` (sorted), except the publisher, expect a publication."""
-        audience = np.asarray(wanting, np.int32)
+    def expectations(self, publication: int, nodes: npt.ArrayLike) -> None:
+        """Record that `nodes` (sorted), except the publisher, expect a publication."""
+        audience = np.asarray(nodes, np.int32)
         publisher = publication >> 32
         place = int(np.searchsorted(audience, publisher))
         within = bool(place < len(audience) and audience[place] == publisher)
@@ -127,16 +127,16 @@ class Recorder:
         for name, column in self._deliveries.items():
             column.frombytes(np.ascontiguousarray(columns[name], column.typecode).tobytes())
 
-    def interest(self, time: float, node: NodeId, wanted: Filter, begins: bool) -> None:
+    def interest(self, time: float, node: NodeId, filter: Filter, begins: bool) -> None:
         """Record that a node subscribes (`begins`) or unsubscribes at `time` [s]."""
-        self._interests.append((time, node, self._text(wanted), begins))
+        self._interests.append((time, node, self._text(filter), begins))
 
     def request(
         self,
         request: int,
         node: NodeId,
         time: float,
-        wanted: Filter,
+        filter: Filter,
         outcome: str,
         *,
         answered: float = nan,
@@ -149,7 +149,7 @@ class Recorder:
                 f"{outcome!r} is not an outcome of a request; expected one of {', '.join(OUTCOMES)}"
             )
         self._requests.append(
-            (request, node, time, self._text(wanted), outcome, answered, publication, fresh)
+            (request, node, time, self._text(filter), outcome, answered, publication, fresh)
         )
 
     def table_size(self, time: float, node: NodeId, table: str, entries: int, bytes: int) -> None:
@@ -235,10 +235,10 @@ class Recorder:
         elif len(rows) and self._writer is not None:
             self._writer.append(name, rows)
 
-    def _text(self, wanted: Filter) -> str:
-        text = self._filters.get(wanted)
+    def _text(self, filter: Filter) -> str:
+        text = self._filters.get(filter)
         if text is None:
-            text = self._filters[wanted] = str(wanted)
+            text = self._filters[filter] = str(filter)
         return text
 
 

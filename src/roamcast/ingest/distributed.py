@@ -108,8 +108,8 @@ def _write_all(
     known = published.select(*columns)
     present = records.groupBy("file").agg(f.collect_set("node").alias("present"))
     everyone = f.expr("filter(present, each -> each != node)")
-    wanting = f.when(f.col("target") >= 0, f.array("target")).otherwise(everyone)
-    expected = published.join(f.broadcast(present), "file").withColumn("node", f.explode(wanting))
+    nodes = f.when(f.col("target") >= 0, f.array("target")).otherwise(everyone)
+    expected = published.join(f.broadcast(present), "file").withColumn("node", f.explode(nodes))
     got = (
         records.where(_is_agents("r")).withColumn("packet", _packet()).join(known, ["file", "uid", "packet"])
     )

@@ -96,7 +96,7 @@ class NodeTrace:
         "Number of messages that were never sent."
         self._waiting: deque[tuple[tuple[int, str], TraceTransmission]] = deque()
         self._current: tuple[tuple[int, str], TraceTransmission] | None = None
-        self._asked = 0.0
+        self._rts_airtime = 0.0
         self._asking: float | None = None
         self._heard = -1.0
 
@@ -130,10 +130,10 @@ class NodeTrace:
     def _send(self, record: TraceRecord) -> Iterator[TraceTransmission]:
         kind = record.kind or self._guess(record)
         if kind == "RTS":
-            self._asked += self.rates.airtime(record.size or _RTS_SIZE, broadcast=True)
+            self._rts_airtime += self.rates.airtime(record.size or _RTS_SIZE, broadcast=True)
             self._asking = record.time if self._asking is None else self._asking
         elif kind == "ARP":
-            self._asked, self._asking = 0.0, None
+            self._rts_airtime, self._asking = 0.0, None
         elif kind not in LINK_KINDS:
             yield from self._send_data(record)
 
@@ -146,7 +146,7 @@ class NodeTrace:
 
     def _send_data(self, record: TraceRecord) -> Iterator[TraceTransmission]:
         key, broadcast = _key(record), record.mac_to == -1
-        airtime = self.rates.airtime(record.size, broadcast=broadcast) + self._asked
+        airtime = self.rates.airtime(record.size, broadcast=broadcast) + self._rts_airtime
         if self._current is not None and (self._current[0] != key or broadcast):
             yield self._current[1]
             self._current = None
@@ -156,7 +156,7 @@ class NodeTrace:
             self._current = (key, message._replace(time=began, to=record.mac_to))
         message = self._current[1]
         message = message._replace(attempts=message.attempts + 1, airtime=message.airtime + airtime)
-        self._asked, self._asking = 0.0, None
+        self._rts_airtime, self._asking = 0.0, None
         self._current = (key, message)
         if broadcast:
             yield message
@@ -178,9 +178,9 @@ class NodeTrace:
             if message is not None:
                 began = message.time if message.attempts or self._asking is None else self._asking
                 yield message._replace(
-                    time=began, to=record.mac_to, failed=True, airtime=message.airtime + self._asked
+                    time=began, to=record.mac_to, failed=True, airtime=message.airtime + self._rts_airtime
                 )
-            self._asked, self._asking = 0.0, None
+            self._rts_airtime, self._asking = 0.0, None
         elif record.layer in ("IFQ", "LL"):
             self._take(key)
 

@@ -43,8 +43,8 @@ def community_snapshot(facts: Facts, title: str, moment: float | None = None) ->
     run, states = facts.run, facts["states"]
     now = (run.warmup + run.duration) / 2 if moment is None else moment
     rows = zip(*(states[name].to_pylist() for name in ("time", "node", "value", "name")), strict=True)
-    said = sorted((time, node, value) for time, node, value, name in rows if name == STATE and time <= now)
-    belongs = {node: int(value) for _, node, value in said}
+    states = sorted((time, node, value) for time, node, value, name in rows if name == STATE and time <= now)
+    belongs = {node: int(value) for _, node, value in states}
     return (
         CommunitySnapshot(title, now, belongs, Tracks(facts["legs"], run.nodes).positions(now))
         if belongs

@@ -30,8 +30,8 @@ def digest_definitions(constants: MetricConstants) -> dict[str, str]:
     values = {name: repr(getattr(constants, name)) for name in type(constants).model_fields}
     found = {}
     for name, metric in METRICS.items():
-        code, asked = definition(metric.compute)
-        parts = [code, *(f"{key}={values[key]}" for key in sorted(asked & values.keys()))]
+        code, used = definition(metric.compute)
+        parts = [code, *(f"{key}={values[key]}" for key in sorted(used & values.keys()))]
         found[name] = hashlib.blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
     return found
 

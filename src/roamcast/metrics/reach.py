@@ -34,11 +34,13 @@ def count_reachable(
     everyone, missing = (1 << nodes) - 1, nodes
     linked: list[Counter[int]] = [Counter() for _ in range(nodes)]
     queries = np.argsort(-time, kind="stable")
-    asked = list(zip(source[queries].tolist(), target[queries].tolist(), time[queries].tolist(), strict=True))
+    questions = list(
+        zip(source[queries].tolist(), target[queries].tolist(), time[queries].tolist(), strict=True)
+    )
     found = next_query = 0
     for moment, begins, a, b in _events(contacts):
-        while next_query < len(asked) and asked[next_query][2] > moment:
-            one, other, _ = asked[next_query]
+        while next_query < len(questions) and questions[next_query][2] > moment:
+            one, other, _ = questions[next_query]
             found += heard[one] >> other & 1
             next_query += 1
         if not begins:
@@ -54,7 +56,7 @@ def count_reachable(
                 heard[node] = both
             if missing == 0:
                 break
-    found += sum(heard[one] >> other & 1 for one, other, _ in asked[next_query:])
+    found += sum(heard[one] >> other & 1 for one, other, _ in questions[next_query:])
     return int(found)
 
 

@@ -104,14 +104,14 @@ class CampaignFolder(ResultsFolder):
         return removed
 
     def remove_batches(self, snapshot: Snapshot, names: Iterable[str]) -> None:
-        """Delete the files of batches that a commit has removed; `snapshot` still has them."""
+        """Delete the files of batches that a commit removed; `snapshot` is one from before that commit."""
         for name in names:
             for table in snapshot.batches[name].files:
                 table_file(self.facts, table, name).remove()
             (self.facts / RUNS_TABLE / snapshot.batches[name].record).remove()
 
     def supersede(self, snapshot: Snapshot, names: list[str]) -> None:
-        """Note batches that a commit has removed; `snapshot` still has them.
+        """Note batches that a commit has removed; `snapshot` is one from before that commit.
 
         Their files stay for concurrent readers until the next batches are superseded or until `tidy`.
         """

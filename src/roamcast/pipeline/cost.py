@@ -80,7 +80,7 @@ def describe_cost(cost: CampaignCost) -> str:
 
 
 class RunSample(msgspec.Struct, frozen=True):
-    """What a run cost, per simulated second and node."""
+    """The measured cost of a run, per simulated second and node."""
 
     router: str
     cpu: float
@@ -99,7 +99,7 @@ def sample_committed(runs: Iterable[PlannedRun], known: Mapping[str, CommittedRu
 
 
 def calibrate(runs: Sequence[PlannedRun], seconds: float) -> list[RunSample]:
-    """Simulate the first `seconds` of two runs of each router in this process; return what they cost."""
+    """Simulate the first `seconds` of two runs of each router in this process; return their costs."""
     found = []
     for router in sorted({run.router for run in runs}):
         mine = sorted((run for run in runs if run.router == router), key=lambda run: (size(run), run.id))

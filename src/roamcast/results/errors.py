@@ -1,4 +1,4 @@
-"""What is wrong with a campaign's folder."""
+"""Errors about the folder of a campaign."""
 
 from __future__ import annotations
 

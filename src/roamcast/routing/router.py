@@ -277,33 +277,33 @@ class Router:
     def abandon(self, publication: int) -> None:
         """Stop sending the publication with this id, because its lifetime has ended."""
 
-    def advertise(self, offered: Filter) -> None:
-        """Handle the application's announcement that it will publish events that `offered` matches."""
+    def advertise(self, filter: Filter) -> None:
+        """Handle the application's announcement that it will publish events that `filter` matches."""
 
-    def unadvertise(self, offered: Filter) -> None:
+    def unadvertise(self, filter: Filter) -> None:
         """Withdraw an advertisement; the state of other nodes about it expires."""
 
-    def subscribe(self, wanted: Filter) -> None:
-        """Subscribe the application to the events that `wanted` matches."""
-        self.interests.append(wanted)
+    def subscribe(self, filter: Filter) -> None:
+        """Subscribe the application to the events that `filter` matches."""
+        self.interests.append(filter)
 
-    def unsubscribe(self, wanted: Filter) -> None:
-        """Withdraw the subscription `wanted`."""
-        if wanted in self.interests:
-            self.interests.remove(wanted)
+    def unsubscribe(self, filter: Filter) -> None:
+        """Withdraw the subscription `filter`."""
+        if filter in self.interests:
+            self.interests.remove(filter)
 
-    def request(self, wanted: Filter) -> None:
-        """Request one event that `wanted` matches: a future one, or one that another node still stores."""
-        self.subscribe(wanted)
+    def request(self, filter: Filter) -> None:
+        """Request one event that `filter` matches: a future one, or one that another node still stores."""
+        self.subscribe(filter)
 
-    def cancel_request(self, wanted: Filter) -> None:
+    def cancel_request(self, filter: Filter) -> None:
         """Withdraw a request that is satisfied or abandoned; never called from within `deliver`."""
-        self.unsubscribe(wanted)
+        self.unsubscribe(filter)
 
     def matches(self, event: Event) -> bool:
         """Return whether an interest of this node's application matches `event`."""
-        for wanted in self.interests:  # noqa: SIM110 -- a generator would cost more than most filters
-            if wanted.matches(event):
+        for filter in self.interests:  # noqa: SIM110 -- a generator would cost more than most filters
+            if filter.matches(event):
                 return True
         return False
 

@@ -72,9 +72,9 @@ class _MovementKey:
 @lru_cache(maxsize=16)
 def _connected_seed(drawing: _MovementKey, seed: int) -> int:
     """Return the first kernel seed of a sequence, starting with the run's own, with connected movement."""
-    scenario, asked = drawing.scenario, drawing.scenario.connected
-    assert asked is not None, "called only for scenarios with `connected`"
-    targets = scenario.nodes_of(asked.to)
+    scenario, connection = drawing.scenario, drawing.scenario.connected
+    assert connection is not None, "called only for scenarios with `connected`"
+    targets = scenario.nodes_of(connection.to)
     for attempt in range(ATTEMPTS):
         drawn = seed % 2**64
         if attempt:
@@ -84,11 +84,11 @@ def _connected_seed(drawing: _MovementKey, seed: int) -> int:
         cut_off = longest_partition(
             Legs(**columns), scenario.count, targets, scenario.radio.range, scenario.duration
         )
-        if cut_off <= asked.longest:
+        if cut_off <= connection.longest:
             return drawn
     raise NeverConnected(
-        f"none of {ATTEMPTS} movements drawn for seed {seed} keeps all nodes connected to {asked.to!r}: "
-        f"each disconnects a node for longer than connected.longest = {asked.longest:g} s"
+        f"none of {ATTEMPTS} movements drawn for seed {seed} keeps all nodes connected to {connection.to!r}: "
+        f"each disconnects a node for longer than connected.longest = {connection.longest:g} s"
     )
 
 

@@ -17,29 +17,29 @@ class Oracle:
     """The current interests of all nodes."""
 
     def __init__(self) -> None:
-        self._wanting: dict[Filter, dict[NodeId, int]] = {}
+        self._subscribers: dict[Filter, dict[NodeId, int]] = {}
         self._index: MatchIndex[Filter] = MatchIndex()
         self._audiences: dict[tuple[Filter, ...], Audience] = {}
         "By matching filters; valid until an interest changes."
 
-    def add(self, node: NodeId, wanted: Filter) -> None:
+    def add(self, node: NodeId, filter: Filter) -> None:
         """Add an interest of `node`."""
-        nodes = self._wanting.get(wanted)
+        nodes = self._subscribers.get(filter)
         if nodes is None:
-            nodes = self._wanting[wanted] = {}
-            self._index.add(wanted, wanted)
+            nodes = self._subscribers[filter] = {}
+            self._index.add(filter, filter)
         nodes[node] = nodes.get(node, 0) + 1
         self._audiences.clear()
 
-    def remove(self, node: NodeId, wanted: Filter) -> None:
+    def remove(self, node: NodeId, filter: Filter) -> None:
         """Remove an interest of `node`."""
-        nodes = self._wanting[wanted]
+        nodes = self._subscribers[filter]
         nodes[node] -= 1
         if not nodes[node]:
             del nodes[node]
             if not nodes:
-                del self._wanting[wanted]
-                self._index.remove(wanted)
+                del self._subscribers[filter]
+                self._index.remove(filter)
         self._audiences.clear()
 
     def audience(self, event: Event) -> Audience:
@@ -47,7 +47,7 @@ class Oracle:
         matching = tuple(self._index.match(event))
         found = self._audiences.get(matching)
         if found is None:
-            nodes = set().union(*(self._wanting[wanted] for wanted in matching))
+            nodes = set().union(*(self._subscribers[filter] for filter in matching))
             found = np.fromiter(nodes, np.int32, len(nodes))
             found.sort()
             found.flags.writeable = False

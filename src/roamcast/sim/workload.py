@@ -27,7 +27,7 @@ class PlannedAdvertisement(NamedTuple):
     """An advertisement that a publisher sends when it starts."""
 
     node: NodeId
-    offered: Filter
+    filter: Filter
 
 
 class PublicationSchedule(NamedTuple):
@@ -41,13 +41,13 @@ def plan(scenario: Scenario, seed: int) -> PublicationSchedule:
     """Return the publication schedule of a run; it depends only on the scenario and the seed."""
     content = scenario.content
     if scenario.workload.schedule is not None:
-        said = sorted({(row.publisher, row.type) for row, _ in content.scheduled})
+        advertised = sorted({(row.publisher, row.type) for row, _ in content.scheduled})
         return PublicationSchedule(
             [
                 PlannedPublication(row.time, row.publisher, event, row.size)
                 for row, event in content.scheduled
             ],
-            [PlannedAdvertisement(node, Filter.everything(content.types[name])) for node, name in said],
+            [PlannedAdvertisement(node, Filter.everything(content.types[name])) for node, name in advertised],
         )
     publications: list[PlannedPublication] = []
     advertisements = []
@@ -59,15 +59,15 @@ def plan(scenario: Scenario, seed: int) -> PublicationSchedule:
                 own = content.topics.share(place, len(publishers))
                 if own:
                     publications += _generate_topics(scenario, publishing, node, own, seed)
-                    advertisements.append(PlannedAdvertisement(node, content.topics.offered(own)))
+                    advertisements.append(PlannedAdvertisement(node, content.topics.covering(own)))
             continue
-        offers = _offers(publishing, content, group)
+        filters = _advertised(publishing, content, group)
         for node in publishers:
             publications += _generate(scenario, publishing, group, node, seed)
-            advertisements += [PlannedAdvertisement(node, offered) for offered in offers]
+            advertisements += [PlannedAdvertisement(node, filter) for filter in filters]
     # Stable: the publications of each publisher are in order already.
     publications.sort(key=lambda planned: (planned.time, planned.publisher))
-    return PublicationSchedule(publications, sorted(advertisements, key=lambda advertised: advertised.node))
+    return PublicationSchedule(publications, sorted(advertisements, key=lambda planned: planned.node))
 
 
 def choose(nodes: range, count: int | None, random: Random) -> list[NodeId]:
@@ -109,8 +109,8 @@ def _times(scenario: Scenario, publishing: PublisherSettings, clock: Random) -> 
     In a workload of requests only, publications continue through the quiet period at the end, since open
     requests wait for them and late publications are not expected anywhere.
     """
-    asked = scenario.workload.request and not scenario.workload.subscribe
-    end = scenario.duration if asked else scenario.duration - scenario.quiet
+    requests_only = scenario.workload.request and not scenario.workload.subscribe
+    end = scenario.duration if requests_only else scenario.duration - scenario.quiet
     first = time = clock.random() * publishing.every if publishing.phase == "random" else publishing.phase
     bursts = 0
     while time < end:
@@ -140,7 +140,7 @@ def _event(
     return content.types[publishing.content.type](drawn)
 
 
-def _offers(publishing: PublisherSettings, content: ScenarioContent, group: str) -> list[Filter]:
+def _advertised(publishing: PublisherSettings, content: ScenarioContent, group: str) -> list[Filter]:
     """Return the filters that the publishers of a group advertise: one for each event type."""
     if publishing.advertise is not None:
         return [content.filter(publishing.advertise)]

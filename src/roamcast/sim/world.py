@@ -71,7 +71,7 @@ class World:
         "Number of frames by cause, set at the end of the run."
         self.drop_counts: list[int] = []
         "Number of drops by `Drop`, set at the end of the run."
-        self._asked = Oracle()
+        self._requested = Oracle()
         self._published: dict[int, float] | None = {} if scenario.workload.request else None
         self._router_type = find(protocol)
         if self._router_type.needs_location and not scenario.location:
@@ -132,18 +132,18 @@ class World:
         if self._published is not None:
             self._published[publication.id] = self.now()
 
-    def record_interest(self, node: NodeId, wanted: Filter, *, begins: bool) -> None:
+    def record_interest(self, node: NodeId, filter: Filter, *, begins: bool) -> None:
         """Record that a node adds or removes an interest."""
-        (self.oracle.add if begins else self.oracle.remove)(node, wanted)
-        self.recorder.interest(self.now(), node, wanted, begins=begins)
+        (self.oracle.add if begins else self.oracle.remove)(node, filter)
+        self.recorder.interest(self.now(), node, filter, begins=begins)
 
-    def record_request(self, node: NodeId, wanted: Filter) -> None:
+    def record_request(self, node: NodeId, filter: Filter) -> None:
         """Add a request to the audience of events; requests create no expectations."""
-        self._asked.add(node, wanted)
+        self._requested.add(node, filter)
 
-    def record_answer(self, node: NodeId, wanted: Filter) -> None:
+    def record_answer(self, node: NodeId, filter: Filter) -> None:
         """Remove a request from the audience of events."""
-        self._asked.remove(node, wanted)
+        self._requested.remove(node, filter)
 
     def published_at(self, publication: int) -> float:
         """Return the time of a publication [s]; only available in a world with requesters."""
@@ -169,21 +169,21 @@ class World:
 
     def _audience(self, publication: Publication) -> list[NodeId]:
         event, publisher = publication.event, publication.publisher
-        wanting = self.oracle.expected(event, publisher)
+        expected = self.oracle.expected(event, publisher)
         if self._published is None:
-            return wanting
-        return sorted({*wanting, *self._asked.expected(event, publisher)})
+            return expected
+        return sorted({*expected, *self._requested.expected(event, publisher)})
 
     def _begin(self) -> None:
         inject_faults(self, self._faults)
         for node in self.nodes:
             if node.up:
                 node.router.start()
-        for number, offered in self._plan.advertisements:
+        for number, filter in self._plan.advertisements:
             publisher = self._publishers.get(number)
             if publisher is None:
                 publisher = self._publishers[number] = Publisher(self, self.nodes[number])
-            publisher.offers.append(offered)
+            publisher.advertised.append(filter)
         for publisher in self._publishers.values():
             self._run_application(publisher)
         for interest in subscribers(self.scenario, self.seed):

@@ -30,7 +30,7 @@ def end_interests(interests: pa.Table, schedules: Sequence[NodeSchedule], durati
             if end < duration:
                 mine = [row for row in rows if row[1] == own.node and start <= row[0] < end]
                 held = {row[2]: row[3] for row in mine}
-                rows += [(end, own.node, wanted, False) for wanted, begins in held.items() if begins]
+                rows += [(end, own.node, filter, False) for filter, begins in held.items() if begins]
     return from_rows("interests", sorted(rows, key=lambda row: row[0]))
 
 

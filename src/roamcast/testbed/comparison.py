@@ -15,7 +15,7 @@ MOST_FRAMES = 0.15
 
 
 class RunFigures(NamedTuple):
-    """The figures of one run that are compared; those of messages count what routers sent."""
+    """The compared figures of one run; messages are those that routers sent."""
 
     delivery: float | None
     delay: float | None

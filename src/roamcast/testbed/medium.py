@@ -137,9 +137,9 @@ class Medium:
         self.world.run_until(until)
 
     def _read(self, source: Any, to: NodeId) -> None:
-        """Hand datagrams to the kernel, in the distances in which they came.
+        """Hand datagrams to the kernel, with the intervals at which they arrived.
 
-        Those that are read together would otherwise be sent at once, and collide.
+        Datagrams that are read together would otherwise be sent at the same time and collide.
         """
         for _ in range(DRAIN):
             try:

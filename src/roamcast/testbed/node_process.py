@@ -29,7 +29,7 @@ LAG_EVERY = 0.1
 
 
 class NodeReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a node process tells when it ends."""
+    """The report of a node process when it ends."""
 
     lags: list[float]
     "How late its timers were [s]."
@@ -58,7 +58,7 @@ class TestbedBearer(Bearer):
 
 @dataclass
 class NodeTask:
-    """What a node process needs besides its schedule."""
+    """The input of a node process, besides its schedule."""
 
     config: Config
     bearer: Callable[[], Bearer]
@@ -135,10 +135,10 @@ class _Application:
         self._schedule = schedule
         self._begins = begins
         self._held: list[Subscription] = []
-        for offered in schedule.offers:
-            node.advertise(offered)
-        for wanted in schedule.wanted_at(begins) if begins else ():
-            self._held.append(node.subscribe(wanted))
+        for filter in schedule.advertised:
+            node.advertise(filter)
+        for filter in schedule.subscribed_at(begins) if begins else ():
+            self._held.append(node.subscribe(filter))
 
     async def publish(self, now: Callable[[], float]) -> None:
         """Publish the scheduled events, each at its time; one that the router refuses waits."""
@@ -154,9 +154,9 @@ class _Application:
                 continue
             await asyncio.sleep(max(change.time - now(), 0.0))
             if change.begins:
-                self._held.append(self._node.subscribe(change.wanted))
+                self._held.append(self._node.subscribe(change.filter))
             else:
-                held = next(each for each in self._held if each.filter == change.wanted)
+                held = next(each for each in self._held if each.filter == change.filter)
                 self._held.remove(held)
                 held.close()
 

@@ -186,12 +186,12 @@ class Testbed:
 
     def _audience(self, publication: Publication) -> list[NodeId]:
         now = time.monotonic() - self._start
-        wanting = [
+        expected = [
             self.ids[own.node]
             for own in self.schedules
-            if any(each.matches(publication.event) for each in own.wanted_at(now))
+            if any(each.matches(publication.event) for each in own.subscribed_at(now))
         ]
-        return sorted(id for id in wanting if id != publication.publisher)
+        return sorted(id for id in expected if id != publication.publisher)
 
     def _position_of(self, id: NodeId) -> Position | None:
         node = self.numbers.get(id)

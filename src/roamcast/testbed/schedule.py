@@ -22,7 +22,7 @@ class InterestChange:
     """A node begins or ends a subscription at a time [s]."""
 
     time: float
-    wanted: Filter
+    filter: Filter
     begins: bool
 
 
@@ -31,18 +31,18 @@ class NodeSchedule:
     """What one node does, in order of time."""
 
     node: NodeId
-    offers: list[Filter] = field(default_factory=list)
+    advertised: list[Filter] = field(default_factory=list)
     publications: list[PlannedPublication] = field(default_factory=list)
     interests: list[InterestChange] = field(default_factory=list)
     lives: list[tuple[float, float]] = field(default_factory=list)
     "When the process starts and when it is killed [s]; a life after the first has lost its memory."
 
-    def wanted_at(self, time: float) -> list[Filter]:
+    def subscribed_at(self, time: float) -> list[Filter]:
         """Return the subscriptions that hold just before `time` [s]."""
         held: list[Filter] = []
         for change in self.interests:
             if change.time < time:
-                held.append(change.wanted) if change.begins else held.remove(change.wanted)
+                held.append(change.filter) if change.begins else held.remove(change.filter)
         return held
 
 
@@ -52,8 +52,8 @@ def schedules(scenario: Scenario, seed: int, tracks: Tracks) -> list[NodeSchedul
         raise TestbedError(f"scenario {scenario.name} has requests, which the testbed does not run yet")
     found = [NodeSchedule(node) for node in range(scenario.count)]
     planned = plan(scenario, seed)
-    for offer in planned.advertisements:
-        found[offer.node].offers.append(offer.offered)
+    for advertisement in planned.advertisements:
+        found[advertisement.node].advertised.append(advertisement.filter)
     for publication in planned.publications:
         found[publication.publisher].publications.append(publication)
     for interest in subscribers(scenario, seed):
@@ -69,10 +69,10 @@ def _changes(interest: Interest, tracks: Tracks, duration: float) -> list[Intere
     look: int | None = 0
     while look is not None and (time := interest.time_of(look)) < duration:
         position = Position(*map(float, tracks.position(interest.node, time)))
-        wanted = interest.filters_at(position, look)
-        changes += [InterestChange(time, each, False) for each in held if each not in wanted]
-        changes += [InterestChange(time, each, True) for each in wanted if each not in held]
-        held = wanted
+        filters = interest.filters_at(position, look)
+        changes += [InterestChange(time, each, False) for each in held if each not in filters]
+        changes += [InterestChange(time, each, True) for each in filters if each not in held]
+        held = filters
         look = interest.next_poll(position, look)
     return changes
 

@@ -236,24 +236,24 @@ class Mesh:
 
     # Applications ---------------------------------------------------------------------------------
 
-    def subscribe(self, node: NodeId, wanted: Filter) -> None:
+    def subscribe(self, node: NodeId, filter: Filter) -> None:
         """Subscribe the application on `node` to a filter."""
-        self.add_event_type(wanted.type)
-        self.routers[node].subscribe(wanted)
+        self.add_event_type(filter.type)
+        self.routers[node].subscribe(filter)
 
-    def unsubscribe(self, node: NodeId, wanted: Filter) -> None:
+    def unsubscribe(self, node: NodeId, filter: Filter) -> None:
         """Withdraw a subscription of the application on `node`."""
-        self.routers[node].unsubscribe(wanted)
+        self.routers[node].unsubscribe(filter)
 
-    def request(self, node: NodeId, wanted: Filter) -> None:
+    def request(self, node: NodeId, filter: Filter) -> None:
         """Request one event that a filter matches for the application on `node`."""
-        self.add_event_type(wanted.type)
-        self.routers[node].request(wanted)
+        self.add_event_type(filter.type)
+        self.routers[node].request(filter)
 
-    def advertise(self, node: NodeId, offered: Filter) -> None:
+    def advertise(self, node: NodeId, filter: Filter) -> None:
         """Advertise the events that the application on `node` will publish."""
-        self.add_event_type(offered.type)
-        self.routers[node].advertise(offered)
+        self.add_event_type(filter.type)
+        self.routers[node].advertise(filter)
 
     def publish(self, node: NodeId, event: Event, size: int = 512) -> Publication:
         """Publish an event of `size` [B] at `node` now, and return the publication."""
@@ -350,8 +350,8 @@ class Mesh:
             return None
 
     def _audience(self, publication: Publication) -> list[NodeId]:
-        wanting = enumerate(self.routers)
-        return [n for n, r in wanting if n != publication.publisher and r.matches(publication.event)]
+        numbered = enumerate(self.routers)
+        return [n for n, r in numbered if n != publication.publisher and r.matches(publication.event)]
 
     def _on_air(self, node: NodeId) -> bool:
         return self._up[node] and self._radio[node] and not self.hosts[node].asleep

@@ -70,7 +70,7 @@ class Blob(FieldCodec):
         return 2 + len(value)
 
     def formula(self, value: str) -> str:
-        """Return the expression of the size."""
+        """Return an expression for the size."""
         return f"2 + len({value})"
 
     def write(self, out: bytearray, value: Any) -> None:

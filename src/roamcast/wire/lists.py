@@ -37,7 +37,7 @@ class ListOf(FieldCodec):
         return self.count_bytes + sum(map(self.item.length, value))
 
     def formula(self, value: str) -> str | None:
-        """Return the expression of the size, unless the size of an item needs a call."""
+        """Return an expression for the size; None if the size of an item needs a call."""
         if self.item.fixed is not None:
             return f"{self.count_bytes} + {self.item.fixed} * len({value})"
         each = self.item.formula("item")
@@ -93,7 +93,7 @@ class TupleOf(FieldCodec):
         return sum(field.length(part) for field, part in zip(self.fields.values(), value, strict=True))
 
     def formula(self, value: str) -> str | None:
-        """Return the expression of the size, unless the size of a field needs a call."""
+        """Return an expression for the size; None if the size of a field needs a call."""
         fixed = sum(field.fixed or 0 for field in self.fields.values())
         varying = [
             field.formula(f"{value}[{place}]")

@@ -12,19 +12,19 @@ from roamcast.routing.router import Drop
 from roamcast.testing import Mesh
 
 Coupon = EventType("coupon", {"zone": Integer()})
-OFFERS = [Coupon.zone == zone for zone in range(8)]
+FILTERS = [Coupon.zone == zone for zone in range(8)]
 
 
 def serials(mesh, node):
-    return {offer.serial for offer in mesh.routers[node].adverts.routes(mesh.now)}
+    return {advert.serial for advert in mesh.routers[node].adverts.routes(mesh.now)}
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3, 5])  # in these 2 speaks before it hears anything newer from 3
 def test_many_offers_between_two_renewals_make_nobodys_news_stale(seed):
     # 1 and 2 both lead to 0, which publishes; 2 comes to 3 with news that is one renewal old.
     mesh = Mesh(4, Cbr, [(0, 1), (0, 2), (1, 3)], seed=seed)
-    for offer in OFFERS:
-        mesh.advertise(0, offer)
+    for advert in FILTERS:
+        mesh.advertise(0, advert)
     mesh.run(for_=0.1)
     mesh.cut(0, 2)
     while serials(mesh, 2) & serials(mesh, 3):
@@ -35,22 +35,22 @@ def test_many_offers_between_two_renewals_make_nobodys_news_stale(seed):
         mesh.run(for_=0.1)
     assert {sent.message.serial for sent in news}.isdisjoint(serials(mesh, 3))
     assert not [drop for drop in mesh.drops if drop.reason is Drop.EXPIRED]
-    offers = mesh.routers[3].adverts.routes(mesh.now)
-    assert len(offers) == len(OFFERS)
-    assert all([way.neighbour for way in offer.ways] == [1, 2] for offer in offers)
+    adverts = mesh.routers[3].adverts.routes(mesh.now)
+    assert len(adverts) == len(FILTERS)
+    assert all([route.neighbour for route in advert.routes] == [1, 2] for advert in adverts)
 
 
 def test_a_serial_counts_renewals():
     mesh = Mesh(2, Cbr, [(0, 1)])
     mesh.run(for_=20)
-    for offer in OFFERS:
-        mesh.advertise(0, offer)
+    for advert in FILTERS:
+        mesh.advertise(0, advert)
     mesh.run(for_=7)
     assert sorted({sent.message.serial for sent in mesh.sent_of(Advert) if sent.node == 0}) == [1, 2]
 
 
 def heard(serial, sender, now, adverts, incarnation=0):
-    return adverts.hear(Advert(0, OFFERS[0], 1, serial, incarnation), sender, now)[0]
+    return adverts.hear(Advert(0, FILTERS[0], 1, serial, incarnation), sender, now)[0]
 
 
 def test_old_news_of_a_publisher_renews_nothing():
@@ -76,8 +76,8 @@ def line(serial=0, **parameters):
     """Node 0 publishes, the last of five in a line subscribes; `serial`: the one before the first."""
     mesh = Mesh.line(5, lambda host: Cbr(host, CbrParameters(**parameters)), seed=1)
     mesh.routers[0].serial = serial
-    mesh.advertise(0, OFFERS[0])
-    mesh.subscribe(4, OFFERS[0])
+    mesh.advertise(0, FILTERS[0])
+    mesh.subscribe(4, FILTERS[0])
     mesh.run(for_=40)
     return mesh
 
@@ -108,7 +108,7 @@ def test_a_publisher_goes_on_after_the_last_serial(parameters):
 def test_a_forged_serial_silences_a_publisher_for_some_renewals_only(parameters, hops, ahead, to):
     mesh = line(**parameters)
     serial = (mesh.routers[0].serial + ahead) % 2**32
-    mesh.inject(to, Advert(0, OFFERS[0], hops, serial), to - 1)
+    mesh.inject(to, Advert(0, FILTERS[0], hops, serial), to - 1)
     mesh.run(for_=2 * 5 * 7 + 15)  # up to the publisher and down again, and a lease
     assert is_served(mesh)
 
@@ -118,7 +118,7 @@ def test_forged_serials_each_newer_than_the_next_come_to_rest(parameters):
     mesh = Mesh(6, lambda host: Cbr(host, CbrParameters(**parameters)), [(n, (n + 1) % 6) for n in range(6)])
     for node, serial in ((0, 0), (2, 2**32 // 3), (4, 2 * 2**32 // 3)):
         for to in (node, node + 1):
-            mesh.inject(to, Advert(9, OFFERS[0], 0, serial), 8)
+            mesh.inject(to, Advert(9, FILTERS[0], 0, serial), 8)
     mesh.run(for_=64 * 15)
     assert all(router.adverts.routes(mesh.now) == [] for router in mesh.routers)
     before = len(mesh.sent)
@@ -129,10 +129,10 @@ def test_forged_serials_each_newer_than_the_next_come_to_rest(parameters):
 def test_the_newest_flood_leads_where_renewals_are_flooded():
     flooded, told = AdvertTable(110.0, 10, 16, flooded=True), AdvertTable(110.0, 10, 16)
     for adverts in (flooded, told):
-        adverts.hear(Advert(0, OFFERS[0], 1, 7), 1, 0.0)
-        adverts.hear(Advert(0, OFFERS[0], 5, 8), 3, 50.0)
-        adverts.hear(Advert(0, OFFERS[0], 4, 8), 2, 50.1)
-    [offer] = flooded.routes(60.0)
-    assert [way.neighbour for way in offer.ways] == [2, 3, 1]
-    [offer] = told.routes(60.0)
-    assert [way.neighbour for way in offer.ways] == [1, 2, 3]
+        adverts.hear(Advert(0, FILTERS[0], 1, 7), 1, 0.0)
+        adverts.hear(Advert(0, FILTERS[0], 5, 8), 3, 50.0)
+        adverts.hear(Advert(0, FILTERS[0], 4, 8), 2, 50.1)
+    [advert] = flooded.routes(60.0)
+    assert [route.neighbour for route in advert.routes] == [2, 3, 1]
+    [advert] = told.routes(60.0)
+    assert [route.neighbour for route in advert.routes] == [1, 2, 3]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from roamcast.content.covering import RelationCache
 from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
-from roamcast.routing.cbr.adverts import AdvertRoutes, Way
+from roamcast.routing.cbr.adverts import AdvertRoute, AdvertRoutes
 from roamcast.routing.cbr.ft import FtCbr
 from roamcast.routing.cbr.messages import EventAck, MostCovering, Subscription, TreeEvent
 from roamcast.routing.cbr.most_covering import MostCoveringTable
@@ -70,10 +70,12 @@ def test_next_hops_are_those_of_figure_1(mc, ads, wanted, sender):
     table = MostCoveringTable(15.0, 100, 64, relations)
     for (pbr, neigh, place), (count, hops) in mc.items():
         table.hear(MostCovering(pbr, PATTERNS[place], count, hops), neigh, 0.0)
-    offers = {}
+    received = {}
     for (pbr, neigh, place), hops in ads.items():
-        offers.setdefault((pbr, place), []).append(Way(0, hops, neigh))
-    routes = [AdvertRoutes(pbr, PATTERNS[place], 0, 0, sorted(ways)) for (pbr, place), ways in offers.items()]
+        received.setdefault((pbr, place), []).append(AdvertRoute(0, hops, neigh))
+    routes = [
+        AdvertRoutes(pbr, PATTERNS[place], 0, 0, sorted(routes)) for (pbr, place), routes in received.items()
+    ]
     pattern = PATTERNS[wanted]
     found = NextHops(
         routes, relations, lambda publisher, wide, child: table.best(publisher, wide, {child}, 0.0), H

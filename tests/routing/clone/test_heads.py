@@ -48,3 +48,11 @@ def test_of_equal_expected_hops_the_nearer_principal_is_joined():
     routers[2].community.join(KnownPrincipal(99, 9, frozenset(), 1, 99))
     mesh.run(for_=2.5)
     assert communities(mesh) == [0, 0, 3, 3]
+
+
+def test_a_node_that_crosses_empty_squares_calls_for_an_election_at_most_once_per_renewal():
+    parameters = GridParameters()
+    mesh = lay([(0.0, 250.0)], GridCbr, parameters)
+    mesh.place(0, 0.0, 250.0, vx=150.0)  # a square every 3.3 s; an election takes 4 s
+    mesh.run(for_=100)
+    assert 5 <= mesh.routers[0].community.constructions <= 100 / parameters.renew

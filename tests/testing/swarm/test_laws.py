@@ -34,7 +34,7 @@ from broken_routers import (
     TellsTooOften,
     story,
 )
-from test_found import HELD
+from test_found_raft import HELD
 
 from roamcast.routing.cbr.messages import EventAck
 from roamcast.routing.cbr.raft.messages import Ack, Addressee, XcastEvent

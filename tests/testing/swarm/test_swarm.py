@@ -33,7 +33,7 @@ HISTORIES = {
 def test_whatever_happens_the_laws_hold(protocol):
     for seed in range(HISTORIES[protocol]):
         finding = judge(draw(seed, protocol))
-        assert finding is None, (seed, finding.law, finding.told)
+        assert finding is None, (seed, finding.law, finding.description)
 
 
 def test_histories_contain_what_the_laws_are_about():

@@ -27,7 +27,10 @@ def command(
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario. May be repeated."),
     ] = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Run the first three protocols, and show the results beside.")
+        bool,
+        typer.Option(
+            "--verify", help="Run the first three protocols, and show their results beside the predictions."
+        ),
     ] = False,
     seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Number of seeds of --verify.")] = 5,
     json: Annotated[bool, typer.Option("--json", help="Print the advice as one JSON object.")] = False,
@@ -79,8 +82,8 @@ def _print(advice: Advice, results: dict[str, dict[str, float]], seeds: int) -> 
         table.add_row(each.protocol, *cells)
         if each.protocol in results:
             found = results[each.protocol]
-            told = [f"{_number(found[key] * factor)} {unit}" for key, (factor, unit) in _SHOWN.items()]
-            table.add_row(f"  result, {seeds} seeds", *told)
+            cells = [f"{_number(found[key] * factor)} {unit}" for key, (factor, unit) in _SHOWN.items()]
+            table.add_row(f"  result, {seeds} seeds", *cells)
     console = Console(width=None if Console().is_terminal else 200)
     console.print(table, highlight=False)
     for line in _remarks(advice):
@@ -91,19 +94,19 @@ def _remarks(advice: Advice) -> list[str]:
     """Return the lines below the table: reasons, protocols left out, and doubts."""
     lines = [""]
     for each in advice.ranking[:VERIFIED]:
-        told = ", ".join(
+        listed = ", ".join(
             f"{reason.feature} = {_number(reason.value)} ({100 * reason.added:+.1f})"
             for reason in each.reasons
         )
-        lines.append(f"{each.protocol}, points of delivery by feature: {told}")
+        lines.append(f"{each.protocol}, points of delivery by feature: {listed}")
     lines += [f"left out: {name} {reason}" for name, reason in advice.left_out.items()]
     distance = advice.distance
     if distance.outside:
-        told = ", ".join(
+        listed = ", ".join(
             f"{name} = {_number(value)} (trained with {_number(low)} to {_number(high)})"
             for name, (value, low, high) in distance.outside.items()
         )
-        lines.append(f"warning: outside the training worlds: {told}")
+        lines.append(f"warning: outside the training worlds: {listed}")
     if advice.far:
         lines.append(
             f"warning: this scenario is farther from the training worlds than {100 * distance.rank:.0f} % of "

@@ -18,7 +18,7 @@ def make_data(
     worlds: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of worlds.")] = 500,
     first: Annotated[int, typer.Option(min=0, help="Seed of the first world.")] = 1,
     *,
-    limit: Annotated[float, typer.Option(min=1, help="Longest time of a run [s].")] = 60.0,
+    limit: Annotated[float, typer.Option(min=1, help="Maximum simulated duration of a run [s].")] = 60.0,
     master: Master = None,
     remote: Remote = None,
     conf: Conf = None,
@@ -45,13 +45,13 @@ def make_data(
 @app.command("train", help="Train the advisor on a table of runs, and evaluate it on held-out worlds.")
 def train_model(
     data: Annotated[str, typer.Argument(metavar="DATA", help="Folder of `advisor data`, or its table.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of model, evaluation and table.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Output folder for model, evaluation and table.")],
     *,
     model: Annotated[
         str | None, typer.Option(help="Kind of model; by default cross-validation compares all.")
     ] = None,
     ranking: Annotated[
-        str | None, typer.Option(help="Kind of model that ranks protocols; by default the same.")
+        str | None, typer.Option(help="Kind of model that ranks protocols; by default that of --model.")
     ] = None,
     master: Master = None,
     conf: Conf = None,

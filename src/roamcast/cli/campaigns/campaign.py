@@ -156,7 +156,7 @@ def report(
     router: Routers = None,
     where: SparkOptions,
 ) -> None:
-    """Write DIR/report.html from finished runs; compute verdicts of another version of the code again."""
+    """Write DIR/report.html from finished runs; recompute verdicts of another code version."""
     from roamcast.cli.shared.campaign_command import (
         judge_again,
         prepare_curves,

@@ -37,8 +37,8 @@ def command(
         list[Path] | None,
         typer.Option(
             metavar="FILE.md",
-            help="Write the league as Markdown, with figures in a folder; of a file with marked parts only "
-            "these. May be repeated.",
+            help="Write the league as Markdown, with figures in a folder beside it; in a file with marked "
+            "parts, replace only these. May be repeated.",
         ),
     ] = None,
     where: SparkOptions,

@@ -29,7 +29,7 @@ def verify(
 ) -> None:
     """Verify the checksums of all facts (exit code 0 if intact, 1 if not).
 
-    In this process, or on Spark with an option that names one.
+    It runs in this process, or on Spark if an option names a master, a server or the warm session.
     """
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.committing.maintenance import verify
@@ -65,7 +65,7 @@ def prune(
 ) -> None:
     """Remove facts of runs that the campaign no longer plans, and unreferenced files.
 
-    In this process, or on Spark with an option that names one.
+    It runs in this process, or on Spark if an option names a master, a server or the warm session.
     """
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.committing.maintenance import prune

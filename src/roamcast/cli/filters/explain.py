@@ -30,25 +30,25 @@ def explain(
 
     loaded = None if schema is None else load_schema(schema)
     values = read_parameters(given)
-    wanted = Filter.parse(xpath, guess([xpath], values) if loaded is None else loaded.types, **values)
-    fields = wanted.type.fields
-    places = {place for each in wanted.conjunctions for place, _ in each}
+    filter = Filter.parse(xpath, guess([xpath], values) if loaded is None else loaded.types, **values)
+    fields = filter.type.fields
+    places = {place for each in filter.conjunctions for place, _ in each}
     used = sorted({at for place in places for at in (members(place) if place >= PAIR else (place,))})
     alternatives = [
-        [write_part(wanted.type, p, domain) for p, domain in each] for each in wanted.conjunctions
+        [write_part(filter.type, p, domain) for p, domain in each] for each in filter.conjunctions
     ]
-    usual = {} if loaded is None else loaded.example_texts(wanted.type)
-    matching, doubt = _write_first(loaded, wanted.examples(usual))
-    other, other_doubt = _write_first(loaded, wanted.counterexamples(usual))
+    usual = {} if loaded is None else loaded.example_texts(filter.type)
+    matching, doubt = _write_first(loaded, filter.examples(usual))
+    other, other_doubt = _write_first(loaded, filter.counterexamples(usual))
     record: dict[str, Any] = {
-        "filter": str(wanted),
-        "type": wanted.type.name,
+        "filter": str(filter),
+        "type": filter.type.name,
         "alternatives": alternatives,
         "fields": [
             {"path": fields[p].path, "kind": fields[p].kind.name, "optional": fields[p].optional}
             for p in used
         ],
-        "bytes": len(wanted.to_bytes()),
+        "bytes": len(filter.to_bytes()),
         "matches": matching,
         "does_not_match": other,
         "notes": [note for note in (doubt, other_doubt) if note],
@@ -58,7 +58,7 @@ def explain(
         return
     print(f"normal form     {record['filter']}")
     for number, parts in enumerate(alternatives, 1):
-        print(f"alternative {number}   {' and '.join(parts) or f'every event of type {wanted.type.name}'}")
+        print(f"alternative {number}   {' and '.join(parts) or f'every event of type {filter.type.name}'}")
     for field in record["fields"]:
         missing = ", may be missing" if field["optional"] else ""
         print(f"field           {field['path']} ({field['kind']}{missing})")

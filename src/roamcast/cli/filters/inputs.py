@@ -1,4 +1,4 @@
-"""What the commands of `roamcast filter` share: options, and readers of parameters and event documents."""
+"""Options of the commands of `roamcast filter`, and readers of parameters and event documents."""
 
 from __future__ import annotations
 

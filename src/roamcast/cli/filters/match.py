@@ -66,11 +66,11 @@ def match(
         return
     if not filters:
         raise typer.BadParameter("expected at least one, or --spark with --filters", param_hint="--filter")
-    wanted = _with_parameters(filters, loaded.types, read_parameters(given))
+    parsed = _with_parameters(filters, loaded.types, read_parameters(given))
     record = []
     for path in events:
         event = read_event(loaded, path)
-        found = [text for text, filter in zip(filters, wanted, strict=True) if filter.matches(event)]
+        found = [text for text, filter in zip(filters, parsed, strict=True) if filter.matches(event)]
         record.append({"file": str(path), "type": event.type.name, "matched": found})
     if json:
         print(json_.dumps(record, ensure_ascii=False))

@@ -40,9 +40,9 @@ def match_many(
 
         from roamcast.pipeline.matching.match_join import match
 
-        wanted = _read(spark, filters, {"id": ("id",), "filter": ("filter", "wanted")})
+        rows = _read(spark, filters, {"id": ("id",), "filter": ("filter", "wanted")})
         published = _read(spark, events[0], {"id": ("id", "publication"), "event": ("event",)})
-        found = match(wanted, published, types, pairs=pairs).persist()
+        found = match(rows, published, types, pairs=pairs).persist()
         sums = found.agg(
             f.countDistinct("event"), f.sum("count"), f.sum(f.col("why").isNotNull().cast("long"))
         ).first()
@@ -68,8 +68,8 @@ def group_many(
     with _session(where, "grouping") as spark:
         from roamcast.pipeline.matching.clustering import cluster, to_groups
 
-        wanted = _read(spark, file, {"id": ("id",), "filter": ("filter", "wanted")})
-        found = to_groups(cluster(wanted, types, channels))
+        rows = _read(spark, file, {"id": ("id",), "filter": ("filter", "wanted")})
+        found = to_groups(cluster(rows, types, channels))
     if json:
         rows = [{"filter": str(group.filter), "members": list(group.members)} for group in found]
         print(json_.dumps({"method": "kmeans", "groups": rows}, ensure_ascii=False))
@@ -91,8 +91,8 @@ def _session(where: SparkOptions, doing: str) -> Iterator[SparkSession]:
         yield spark
 
 
-def _read(spark: SparkSession, path: Path, wanted: dict[str, tuple[str, ...]]) -> DataFrame:
-    """Return the columns of a Parquet file under the names in `wanted`, ids as integers."""
+def _read(spark: SparkSession, path: Path, columns: dict[str, tuple[str, ...]]) -> DataFrame:
+    """Return the columns of a Parquet file under the names in `columns`, ids as integers."""
     from pyspark.errors import AnalysisException
     from pyspark.sql import functions as f
 
@@ -101,7 +101,7 @@ def _read(spark: SparkSession, path: Path, wanted: dict[str, tuple[str, ...]]) -
     except AnalysisException:
         raise UserError(f"{path}: not found, or not a Parquet file") from None
     chosen = []
-    for name, known in wanted.items():
+    for name, known in columns.items():
         column = next((each for each in known if each in frame.columns), None)
         if column is None:
             raise UserError(f"{path}: has no column {' or '.join(known)}, only {', '.join(frame.columns)}")

@@ -19,20 +19,20 @@ from roamcast.live.node import Node
 
 def command(
     config: ConfigFile,
-    wanted: Annotated[str, typer.Argument(metavar="FILTER", help="In XPath: /alert[level > 3].")],
+    filter: Annotated[str, typer.Argument(metavar="FILTER", help="In XPath: /alert[level > 3].")],
     count: Annotated[int, typer.Option(min=0, help="Stop after this number of events; 0: never.")] = 0,
     json: Json = False,
 ) -> None:
     """Print events of the node that runs with CONFIG, or of a temporary node."""
-    run(_subscribe(config, wanted, count, json))
+    run(_subscribe(config, filter, count, json))
 
 
-async def _subscribe(file: Path, wanted: str, count: int, json: bool) -> int:
+async def _subscribe(file: Path, filter: str, count: int, json: bool) -> int:
     def running(control: Path) -> AsyncIterator[dict[str, Any]]:
-        return ask(control, {"do": "subscribe", "filter": wanted})
+        return ask(control, {"do": "subscribe", "filter": filter})
 
     async def own(config: Config) -> AsyncIterator[dict[str, Any]]:
-        async with Node(config) as node, node.subscribe(wanted) as subscription:
+        async with Node(config) as node, node.subscribe(filter) as subscription:
             yield {"subscribed": str(subscription.filter)}
             while True:
                 yield describe(await subscription.next_publication())

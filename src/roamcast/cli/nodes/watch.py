@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def command(  # noqa: PLR0917 - typer takes options as parameters
     folder: Annotated[
-        str, typer.Argument(metavar="DIR", help="Folder into which live nodes write facts, or of a campaign.")
+        str,
+        typer.Argument(metavar="DIR", help="Folder into which live nodes write facts, or a campaign folder."),
     ],
     once: Annotated[bool, typer.Option("--once", help="Show what is there now, and exit.")] = False,
     facts: Annotated[

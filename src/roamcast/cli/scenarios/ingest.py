@@ -73,7 +73,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
         str,
         typer.Option(
             metavar="LENGTH",
-            help="Movement: leave out positions that straight movement passes within this distance.",
+            help="Movement: omit positions at most this far from a straight line between their neighbours.",
         ),
     ] = "0 m",
     geo: Annotated[bool, typer.Option("--geo", help="SUMO: positions are longitude and latitude.")] = False,

@@ -46,7 +46,7 @@ def command(
 
     def show(finding: LawViolation) -> None:
         history = finding.history
-        print(f"\n{history.protocol}, seed {history.seed}, law {finding.law!r}: {finding.told}")
+        print(f"\n{history.protocol}, seed {history.seed}, law {finding.law!r}: {finding.description}")
         if finding.error is not None:
             print(finding.error)
         print(f"\n{write(history)}\n\n{as_test(finding)}", flush=True)

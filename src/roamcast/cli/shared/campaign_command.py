@@ -49,10 +49,10 @@ def run_campaign_file(
 ) -> CampaignResult:
     """Run the campaign in `file` with the given options into the folder `out`; return its result."""
     added = add_routers(routers)
-    asked = join_campaign(read_campaign(file), added)
-    campaign = apply_options(asked, seeds=seeds, quick=quick, only=only, readings=readings)
+    whole = join_campaign(read_campaign(file), added)
+    campaign = apply_options(whole, seeds=seeds, quick=quick, only=only, readings=readings)
     if readings:
-        check_alternatives(asked, file)
+        check_alternatives(whole, file)
     if command is None:
         words = ["roamcast", "campaign", "run", str(file), "--out", out]
         words += [word for figure in only for word in ("--figure", figure)]

@@ -30,7 +30,7 @@ def start(
 ) -> None:
     """Start a Spark Connect server on this machine, if none runs, and prepare it for commands.
 
-    A server of other code is replaced, unless a command is using it.
+    A server that runs another version of the code is replaced, unless a command is using it.
     """
     from roamcast.pipeline.warm import client
     from roamcast.pipeline.warm.preparing import prepare

@@ -145,16 +145,16 @@ def possible(one: Any, other: Any) -> RangeSet:
 
 
 def implies(
-    type: EventType | None, conjunction: tuple[tuple[int, Any], ...], place: int, wanted: RangeSet | PointSet
+    type: EventType | None, conjunction: tuple[tuple[int, Any], ...], place: int, joint: RangeSet | PointSet
 ) -> bool:
-    """Return whether a conjunction's constraints on two fields imply the joint constraint `wanted`."""
-    if isinstance(wanted, RangeSet):
-        return wanted.covers(_left(type, conjunction, place))
+    """Return whether a conjunction's constraints on two fields imply the joint constraint `joint`."""
+    if isinstance(joint, RangeSet):
+        return joint.covers(_left(type, conjunction, place))
     allowed: dict[int, Any] = dict(conjunction)
     if not all(at in allowed for at in members(place)):
         return False
     lats, lons = (allowed[at] for at in members(place))
-    return not lats.absent and not lons.absent and wanted.covers(allowed.get(place, PointSet()), (lats, lons))
+    return not lats.absent and not lons.absent and joint.covers(allowed.get(place, PointSet()), (lats, lons))
 
 
 def _left(type: EventType | None, conjunction: tuple[tuple[int, Any], ...], place: int) -> RangeSet:

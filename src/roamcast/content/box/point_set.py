@@ -1,4 +1,4 @@
-"""Sets of positions: those in all of some circles and in none of others.
+"""Sets of positions: inside all circles of one list and outside all circles of another.
 
 A position consists of two fields of an event, latitude and longitude. Its constraint has an index from `SPOT`
 on, beside those of the fields. A conjunction with a circle also constrains both fields to the circle's

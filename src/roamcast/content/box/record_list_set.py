@@ -151,12 +151,12 @@ class RecordListSet(msgspec.Struct, frozen=True, cache_hash=True):
         return f"RecordListSet({required!r}, {self.refused.conjunctions!r})"
 
 
-def _some(wanted: Filter, refused: Filter) -> Any:
-    """Return the values of some record that matches `wanted` and not `refused`."""
-    for event in wanted.examples():
+def _some(accepted: Filter, refused: Filter) -> Any:
+    """Return the values of some record that matches `accepted` and not `refused`."""
+    for event in accepted.examples():
         if not refused.matches(event):
             return event.values
-    found = (wanted & ~refused).example()
+    found = (accepted & ~refused).example()
     assert found is not None, "a required filter that is refused makes the constraint empty"
     return found.values
 

@@ -58,10 +58,10 @@ class MinimalCover:
 
     def replace_all(self, filters: Iterable[Filter]) -> None:
         """Replace the set by these filters; the cost depends only on the number of changes."""
-        wanted = dict.fromkeys(filters)
-        for filter in [filter for filter in self._members if filter not in wanted]:
+        target = dict.fromkeys(filters)
+        for filter in [filter for filter in self._members if filter not in target]:
             self.discard(filter)
-        for filter in wanted:
+        for filter in target:
             self.add(filter)
 
     def covers(self, filter: Filter) -> bool:

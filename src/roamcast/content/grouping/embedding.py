@@ -106,7 +106,7 @@ class Embedding:
         return grown
 
     def embed(self, filter: Filter) -> npt.NDArray[np.float64]:
-        """Return the vector of a filter, which need not be a row."""
+        """Return the vector of any filter, whether or not it is a row of the matrix."""
         row = np.zeros(self.width)
         for box in filter.conjunctions:
             given = dict(box)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import count
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from roamcast.content.covering import MinimalCover
 from roamcast.content.event import Event
@@ -103,7 +103,7 @@ class IncrementalGrouping:
 
 def make_incremental(method: str, k: int | None = None) -> IncrementalGrouping:
     """Return an empty clustering by the named method."""
-    return IncrementalGrouping(_METHODS[method], k)
+    return IncrementalGrouping(METHODS[method], k)
 
 
 class LeastConstrainedGrouping(TypeGrouping):
@@ -116,13 +116,13 @@ class LeastConstrainedGrouping(TypeGrouping):
         self._hull: Filter | None = None
 
     def add(self, key: Hashable, filter: Filter) -> None:
-        """Widen the filter if it does not cover the new subscription."""
+        """Add a subscription; widen the filter if it does not cover it."""
         self._filters[key] = filter
         if self._hull is not None and not self._hull.covers(filter):
             self._hull = hull([self._hull, filter])
 
     def remove(self, key: Hashable) -> None:
-        """Recompute the filter at the next call of `groups`."""
+        """Remove a subscription; the filter is recomputed at the next call of `groups`."""
         del self._filters[key]
         self._hull = None
 
@@ -139,6 +139,13 @@ class LeastConstrainedGrouping(TypeGrouping):
         return [(self._label, tuple(self._filters), self._hull)]
 
 
+class TopCluster(NamedTuple):
+    """The cluster of a subscription that no other covers."""
+
+    number: int
+    keys: dict[Hashable, None]
+
+
 class GraphGrouping(TypeGrouping):
     """One cluster per subscription that no other covers; a subscription below several is in the first."""
 
@@ -148,18 +155,15 @@ class GraphGrouping(TypeGrouping):
         self._filters: dict[Hashable, Filter] = {}
         self._count: dict[Filter, int] = {}
         self._top: dict[Hashable, Filter] = {}
-        self._members: dict[Filter, dict[Hashable, None]] = {}
-        "The keys below each top."
-        self._number: dict[Filter, int] = {}
+        self._tops: dict[Filter, TopCluster] = {}
 
     def add(self, key: Hashable, filter: Filter) -> None:
         """Add the subscription to its top, or make it a top and move the subscriptions that it covers."""
         self._filters[key] = filter
         self._count[filter] = self._count.get(filter, 0) + 1
-        if self._cover.add(filter) and filter not in self._members:
-            self._members[filter] = {}
-            self._number[filter] = next(self.labels)
-            covered = [top for top in self._members if top is not filter and not self._cover.is_minimal(top)]
+        if self._cover.add(filter) and filter not in self._tops:
+            self._tops[filter] = TopCluster(next(self.labels), {})
+            covered = [top for top in self._tops if top is not filter and not self._cover.is_minimal(top)]
             for top in covered:
                 self._dissolve(top)
         self._place(key)
@@ -167,37 +171,34 @@ class GraphGrouping(TypeGrouping):
     def remove(self, key: Hashable) -> None:
         """Remove the subscription; the subscriptions that only it covered become tops."""
         filter = self._filters.pop(key)
-        del self._members[self._top.pop(key)][key]
+        del self._tops[self._top.pop(key)].keys[key]
         self._count[filter] -= 1
         if not self._count[filter]:
             del self._count[filter]
             self._cover.discard(filter)
-            if filter in self._members:
+            if filter in self._tops:
                 for each in self._cover.minimal():
-                    if each not in self._members:
-                        self._members[each] = {}
-                        self._number[each] = next(self.labels)
+                    if each not in self._tops:
+                        self._tops[each] = TopCluster(next(self.labels), {})
                 self._dissolve(filter)
 
     def label(self, key: Hashable) -> int:
         """Return the number of the cluster of its top."""
-        return self._number[self._top[key]]
+        return self._tops[self._top[key]].number
 
     def groups(self) -> list[Labelled]:
         """Return one cluster per top."""
-        return [(self._number[top], tuple(keys), top) for top, keys in self._members.items() if keys]
+        return [(number, tuple(keys), top) for top, (number, keys) in self._tops.items() if keys]
 
     def _dissolve(self, top: Filter) -> None:
-        orphans = self._members.pop(top)
-        del self._number[top]
-        for key in orphans:
+        for key in self._tops.pop(top).keys:
             self._place(key)
 
     def _place(self, key: Hashable) -> None:
         filter = self._filters[key]
-        top = filter if filter in self._members else self._cover.covering(filter)[0]
+        top = filter if filter in self._tops else self._cover.covering(filter)[0]
         self._top[key] = top
-        self._members[top][key] = None
+        self._tops[top].keys[key] = None
 
 
 class BatchGrouping(TypeGrouping):
@@ -217,12 +218,12 @@ class BatchGrouping(TypeGrouping):
         self._groups: list[Labelled] | None = []
 
     def add(self, key: Hashable, filter: Filter) -> None:
-        """Recompute the clustering on demand."""
+        """Add a subscription; the clustering is recomputed when it is next needed."""
         self._filters[key] = filter
         self._groups = None
 
     def remove(self, key: Hashable) -> None:
-        """Recompute the clustering on demand."""
+        """Remove a subscription; the clustering is recomputed when it is next needed."""
         del self._filters[key]
         self._label.pop(key, None)
         self._groups = None
@@ -336,7 +337,7 @@ def _divisive(type: EventType, labels: Iterator[int], k: int | None) -> TypeGrou
     return BatchGrouping(type, labels, k, divisive_groups)
 
 
-_METHODS: dict[str, Callable[[EventType, Iterator[int], int | None], TypeGrouping]] = {
+METHODS: dict[str, Callable[[EventType, Iterator[int], int | None], TypeGrouping]] = {
     "least": LeastConstrainedGrouping,
     "graph": GraphGrouping,
     "single": SingleGrouping,
@@ -346,5 +347,4 @@ _METHODS: dict[str, Callable[[EventType, Iterator[int], int | None], TypeGroupin
     "divisive": _divisive,
     "signature": _signature,
 }
-METHODS = tuple(_METHODS)
-"Names of the clustering methods."
+"The clustering methods by name."

@@ -106,7 +106,7 @@ class SignaturePartition(TypeGrouping):
             del self._buckets[number]
 
     def label(self, key: Hashable) -> int:
-        """Return the number of the cluster of its bucket."""
+        """Return the number of the cluster to which the bucket of `key` belongs."""
         return self._buckets[self._of[key][0]].group
 
     def groups(self) -> list[Labelled]:

@@ -15,7 +15,7 @@ def sample_events(filters: Sequence[Filter], count: int = 1000, seed: int = 0) -
     filters.
     """
     random = Random(f"sample/{seed}")
-    wanted: dict[str, list[Event]] = {}
+    by_type: dict[str, list[Event]] = {}
     for filter in filters:
         for conjunction in filter.conjunctions:
             try:
@@ -23,12 +23,12 @@ def sample_events(filters: Sequence[Filter], count: int = 1000, seed: int = 0) -
             except FilterTooComplex:
                 continue  # another conjunction provides examples
             if example is not None:
-                wanted.setdefault(filter.type.name, []).append(example)
-    examples = [event for events in wanted.values() for event in events]
+                by_type.setdefault(filter.type.name, []).append(example)
+    examples = [event for events in by_type.values() for event in events]
     found = []
     for _ in range(count if examples else 0):
         event = random.choice(examples)
-        others = wanted[event.type.name]
+        others = by_type[event.type.name]
         values = [
             random.choice(others).values[place] if random.random() < 0.4 else value
             for place, value in enumerate(event.values)

@@ -216,18 +216,18 @@ def _flatten(type: EventType, conjunction: Conjunction) -> list[_Flat]:
     if not tests:
         return [_Flat((), flat, not repeated and not round_ones)]
     exact = not round_ones and len(tests) == 1 and all(domain.refused.empty for _, domain in repeated)
-    place, wanted = max(tests, key=_sharpness)
+    place, filter = max(tests, key=_sharpness)
     found = []
-    for inner in wanted.conjunctions:
-        for each in _flatten(wanted.type, inner):
+    for inner in filter.conjunctions:
+        for each in _flatten(filter.type, inner):
             deeper = [(level + 1, at, domain) for level, at, domain in each.constraints]
             found.append(_Flat((place, *each.route), flat + deeper, exact and each.exact))
     return found
 
 
 def _sharpness(test: tuple[int, Filter]) -> tuple[float, int]:
-    """Return the selectivity of a test on records: that of its weakest alternative, then fewest
-    alternatives.
+    """Return a sort key for tests on records: the selectivity of the weakest alternative, then the number of
+    alternatives, fewest last.
     """
     conjunctions = test[1].conjunctions
     return min((sum(_weight(d) for _, d in each) for each in conjunctions), default=0.0), -len(conjunctions)

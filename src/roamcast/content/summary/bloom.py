@@ -31,7 +31,7 @@ class BloomShape(msgspec.Struct, frozen=True):
             raise ContentError(f"a Bloom filter cannot have {self.bits} bits and {self.hashes} hashes")
 
     @classmethod
-    def wanted(cls, elements: int, rate: float) -> BloomShape:
+    def for_rate(cls, elements: int, rate: float) -> BloomShape:
         """Return the smallest shape with the given false-positive rate for the given number of elements."""
         if elements < 1 or not 0 < rate < 1:
             raise ContentError(

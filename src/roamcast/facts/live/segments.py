@@ -73,8 +73,8 @@ def expect(publications: pa.Table, interests: pa.Table, types: Mapping[str, Even
     ):
         while place < len(changes) and changes[place][0] <= time:
             _, node, text, begins = changes[place]
-            wanted = filters.setdefault(text, Filter.parse(text, types))
-            held.setdefault(node, Counter())[wanted] += 1 if begins else -1
+            filter = filters.setdefault(text, Filter.parse(text, types))
+            held.setdefault(node, Counter())[filter] += 1 if begins else -1
             place += 1
         content = Event.from_json(event, types)
         rows += [

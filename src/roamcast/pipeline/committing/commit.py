@@ -121,9 +121,9 @@ class Committer:
             self.rewrite(self.store.snapshot(), [[batch] for batch in hit], runs)
 
     def relabel(self) -> int:
-        """Rewrite batches in which rows carry other cells than planned; return the number of such runs.
+        """Rewrite batches whose rows have an outdated point or label; return the number of such runs.
 
-        Labels and points of a campaign may change while its runs stay the same.
+        An edited campaign file may change points and labels without changing the runs.
         """
         changed = 0
         while hit := [
@@ -134,7 +134,7 @@ class Committer:
         return changed
 
     def count_relabelled(self, batches: Iterable[Batch]) -> int:
-        """Return the number of runs in `batches` whose rows carry other cells than planned."""
+        """Return the number of runs in `batches` whose rows have an outdated point or label."""
         runs = (each for batch in batches for each in batch.runs.items())
         return sum(run in self.cells and self.cells[run] != done.cell for run, done in runs)
 

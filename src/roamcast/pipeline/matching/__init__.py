@@ -1,1 +1,1 @@
-"""Very many events and filters on Spark: who matches, and who is alike."""
+"""Matching and clustering of many events and filters on Spark."""

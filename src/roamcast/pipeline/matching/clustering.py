@@ -165,7 +165,7 @@ def embed_batches(
     """Yield each filter (id, encoded) with its vector; filters that match no event belong to no group."""
     for batch in batches:
         filters = [Filter.from_bytes(coded, type) for coded in batch["coded"].to_pylist()]
-        wanting = batch.filter(pa.array([not filter.empty for filter in filters], pa.bool_()))
+        nonempty = batch.filter(pa.array([not filter.empty for filter in filters], pa.bool_()))
         rows = []
         for filter in filters:
             if not filter.empty:
@@ -173,7 +173,7 @@ def embed_batches(
                 rows.append(np.concatenate(blocks).tolist() if blocks else [0.0])
         features = pa.array(rows, pa.list_(pa.float64()))
         yield pa.RecordBatch.from_arrays(
-            [wanting["id"], wanting["coded"], features], ["id", "coded", "features"]
+            [nonempty["id"], nonempty["coded"], features], ["id", "coded", "features"]
         )
 
 

@@ -99,24 +99,24 @@ def match(
     from pyspark.sql import functions as f
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    wanted = filters.select("id", f.col("filter").alias("body"))
+    bodies = filters.select("id", f.col("filter").alias("body"))
     published = events.select("id", f.col("event").alias("body"))
-    weighed = [_weigh(frame) for frame in (wanted, published)]
+    weighed = [_weigh(frame) for frame in (bodies, published)]
     way = way or choose_broadcast_side(weighed[0][1], weighed[1][1])
     of_filters = parts or max(-(-weighed[0][0] // PER_INDEX), _slots(filters))
     known, schema = dict(types), from_arrow_schema(MATCHES)
     if way is BroadcastSide.EVENTS:
         rows = published.toArrow()
-        frame = wanted.repartition(of_filters, "id")
+        frame = bodies.repartition(of_filters, "id")
         found = frame.mapInArrow(checked(_indexing(lambda: _pairs_of(rows), known, pairs)), schema)
     elif way is BroadcastSide.FILTERS:
-        broadcast = wanted.toArrow()
+        broadcast = bodies.toArrow()
         frame = published.repartition(parts or 4 * _slots(filters), "id")
         found = frame.mapInArrow(checked(_streaming(broadcast, known, pairs)), schema)
     else:
         text = filters.schema["filter"].dataType.typeName() == "string"
         visiting = _visiting(known, pairs, text=text)
-        found = _shuffle(wanted, published, of_filters).mapInArrow(checked(visiting), schema)
+        found = _shuffle(bodies, published, of_filters).mapInArrow(checked(visiting), schema)
     if pairs:
         bad = found.where("why is not null").dropDuplicates(["event", "filter"])
         return found.where("why is null").unionByName(bad)
@@ -248,20 +248,20 @@ class _Index:
 
     def _add(self, filters: Iterable[tuple[int, Any]]) -> None:
         for id, body in filters:
-            wanted = None if self._read is None else self._read.get(body)
-            if wanted is None:
+            filter = None if self._read is None else self._read.get(body)
+            if filter is None:
                 try:
-                    wanted = read_filter(body, self.types)
+                    filter = read_filter(body, self.types)
                 except ContentError as error:
                     self.bad.append((None, id, None, str(error)[:300]))
                     continue
                 if self._read is not None:
-                    self._remember(body, wanted)
+                    self._remember(body, filter)
             else:
                 self._repeated += 1
-            self.index.add(id, wanted)
+            self.index.add(id, filter)
 
-    def _remember(self, body: Any, wanted: Filter) -> None:
+    def _remember(self, body: Any, filter: Filter) -> None:
         assert self._read is not None
         if len(self._read) == _REMEMBERED:
             if self._repeated < _REPEATED * _REMEMBERED:
@@ -269,7 +269,7 @@ class _Index:
                 return
             self._read.clear()
             self._repeated = 0
-        self._read[body] = wanted
+        self._read[body] = filter
 
     def results(self, events: Iterable[tuple[int, Any]], pairs: bool) -> Iterator[_Row]:
         """Yield the rows of events, then those of filters and events that cannot be parsed."""

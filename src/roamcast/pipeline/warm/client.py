@@ -93,7 +93,7 @@ def start(options: SparkOptions | None = None, idle: float = IDLE) -> SessionRec
 
 
 def stop() -> SessionRecord | None:
-    """Stop the session; return what it was, or None if none ran."""
+    """Stop the session; return its description, or None if none ran."""
     folder = runtime_folder()
     with hold_lock(folder, "starting", _START):
         found = read_record(folder)

@@ -28,7 +28,7 @@ class Advertising(Router):
         self.adverts = AdvertTable(
             p.expire, p.adverts, p.hop_limit, serials=p.advert_serials, flooded=p.flood_adverts
         )
-        self.offered: list[Filter] = []
+        self.advertised: list[Filter] = []
         self.serial = 0
         self._floods_left = p.advert_floods
         # Attributes of a pydantic model or a host are slow to read, and many messages are advertisements.
@@ -53,20 +53,20 @@ class Advertising(Router):
 
     def routes(self) -> Mapping[NodeId, NodeId]:
         """Return the neighbour nearest to each publisher, by advertisements."""
-        return {each.publisher: each.ways[0].neighbour for each in self.adverts.routes(self.host.now())}
+        return {each.publisher: each.routes[0].neighbour for each in self.adverts.routes(self.host.now())}
 
-    def advertise(self, offered: Filter) -> None:
-        """Broadcast an advertisement of `offered` now; it is repeated at every renewal."""
-        if offered not in self.offered:
-            self.offered.append(offered)
+    def advertise(self, filter: Filter) -> None:
+        """Broadcast an advertisement of `filter` now; it is repeated at every renewal."""
+        if filter not in self.advertised:
+            self.advertised.append(filter)
             if not self.serial:
                 self.count_renewal()
-            self.host.broadcast(Advert(self.host.node, offered, 0, self.serial, self.incarnation))
+            self.host.broadcast(Advert(self.host.node, filter, 0, self.serial, self.incarnation))
 
-    def unadvertise(self, offered: Filter) -> None:
+    def unadvertise(self, filter: Filter) -> None:
         """Stop renewing an advertisement."""
-        if offered in self.offered:
-            self.offered.remove(offered)
+        if filter in self.advertised:
+            self.advertised.remove(filter)
 
     def count_renewal(self) -> None:
         """Advance the serial, which all advertisements until the next renewal share.
@@ -75,35 +75,33 @@ class Advertising(Router):
         """
         self.serial = following(self.serial)
 
-    def renew(self, now: float, offers: list[AdvertRoutes]) -> None:
+    def renew(self, now: float, routes: list[AdvertRoutes]) -> None:
         """Renew the soft state of the subclass; called once per period with the advertisements valid now."""
 
     def _renew(self) -> None:
         now = self.host.now()
         self.adverts.leases.sweep(now)
-        offers = self.adverts.routes(now)
+        routes = self.adverts.routes(now)
         self._floods_left = self.parameters.advert_floods
-        self._beacon(offers)
-        self.renew(now, offers)
+        self._beacon(routes)
+        self.renew(now, routes)
 
-    def _beacon(self, offers: Iterable[AdvertRoutes]) -> None:
+    def _beacon(self, routes: Iterable[AdvertRoutes]) -> None:
         announced: list[Advert] = []
-        if self.offered:
+        if self.advertised:
             self.count_renewal()
-        for pattern in self.offered:
+        for pattern in self.advertised:
             self.host.broadcast(Advert(self.host.node, pattern, 0, self.serial, self.incarnation))
-        for offer in () if self.parameters.flood_adverts else offers:
-            hops = offer.ways[0].hops + 1
+        for each in () if self.parameters.flood_adverts else routes:
+            hops = each.routes[0].hops + 1
             if hops < self.parameters.hop_limit:
-                advert = Advert(offer.publisher, offer.pattern, hops, offer.serial, offer.incarnation)
+                advert = Advert(each.publisher, each.pattern, hops, each.serial, each.incarnation)
                 self.host.broadcast(advert)
                 announced.append(advert)
-        for offering in self.adverts.contradicted(announced):
+        for known in self.adverts.contradicted(announced):
             # The publisher does not know its newest serial: send it, so that the publisher can exceed it.
             self.host.broadcast(
-                Advert(
-                    offering.publisher, offering.pattern, UNREACHABLE, offering.serial, offering.incarnation
-                )
+                Advert(known.publisher, known.pattern, UNREACHABLE, known.serial, known.incarnation)
             )
 
     def _handle_advert(self, advert: Advert, sender: NodeId) -> Drop | None:

@@ -20,7 +20,7 @@ LAG = 2
 "Maximum number of renewals that a neighbour's advertisement may be behind the newest."
 
 
-class Way(NamedTuple):
+class AdvertRoute(NamedTuple):
     """A neighbour that leads to a publisher; the lesser of two tuples is preferred."""
 
     behind: int
@@ -39,7 +39,7 @@ class AdvertRoutes(NamedTuple):
     "The newest serial received from any neighbour."
     incarnation: int
     "The publisher's incarnation that came with the newest serial."
-    ways: list[Way]
+    routes: list[AdvertRoute]
 
 
 class KnownAdvert:
@@ -64,8 +64,8 @@ class KnownAdvert:
 class NeighbourAdvert(msgspec.Struct):
     """An advertisement as received from one neighbour."""
 
-    offering: KnownAdvert
-    way: Way
+    known: KnownAdvert
+    route: AdvertRoute
     "Its `behind` is correct only while its serial is the newest."
     serial: int
     incarnation: int
@@ -85,7 +85,7 @@ class AdvertTable:
         self.leases: Leases[tuple[int, NodeId], NeighbourAdvert] = Leases(duration, capacity)
         "Keyed by the number of the `KnownAdvert` and the neighbour."
         self._hop_limit = hop_limit
-        self._offerings: dict[tuple[NodeId, Filter], KnownAdvert] = {}
+        self._adverts: dict[tuple[NodeId, Filter], KnownAdvert] = {}
         "In order of their last news, the oldest first."
         self._numbers = count()
         self._latest: KnownAdvert | None = None
@@ -100,19 +100,15 @@ class AdvertTable:
         """
         serial, hops = advert.serial, advert.hops
         incarnation, leases = advert.incarnation, self.leases
-        offering = self._latest
-        if (
-            offering is None
-            or advert.pattern is not offering.pattern
-            or advert.publisher != offering.publisher
-        ):
-            offering = self._offerings.get((advert.publisher, advert.pattern))
+        known = self._latest
+        if known is None or advert.pattern is not known.pattern or advert.publisher != known.publisher:
+            known = self._adverts.get((advert.publisher, advert.pattern))
         held = None
-        if offering is None:
+        if known is None:
             silent = True
         else:
-            silent = offering.time + leases.duration <= now
-            key = (offering.number, sender)
+            silent = known.time + leases.duration <= now
+            key = (known.number, sender)
             held = leases.get(key, now)
             if (
                 held is not None
@@ -120,33 +116,33 @@ class AdvertTable:
                 and serial != held.serial + 1  # the usual renewal
                 and not is_newer(serial, held.serial)
             ):
-                self._compare(offering, advert)
+                self._compare(known, advert)
                 return DUPLICATE, silent
         if hops >= self._hop_limit:
             return Drop.HOP_LIMIT, silent
         if (
-            offering is None
-            or serial != offering.serial
-            or incarnation != offering.incarnation
+            known is None
+            or serial != known.serial
+            or incarnation != known.incarnation
             or silent
             or not self._serials
         ):  # Most repeat the newest serial from another neighbour.
-            offering = self._follow(offering, advert, silent, now)
-            if offering is None:
+            known = self._follow(known, advert, silent, now)
+            if known is None:
                 return Drop.EXPIRED, silent
-        if held is not None and held.way.hops == hops:
+        if held is not None and held.route.hops == hops:
             held.serial, held.incarnation = serial, incarnation
         else:
-            key = (offering.number, sender)
-            held = NeighbourAdvert(offering, Way(0, hops, sender), serial, incarnation)
-        self._latest = offering
+            key = (known.number, sender)
+            held = NeighbourAdvert(known, AdvertRoute(0, hops, sender), serial, incarnation)
+        self._latest = known
         leases.renew(key, held, now)
         return None, silent
 
     def is_news(self, advert: Advert) -> bool:
         """Return whether `advert` is the first of its renewal from any neighbour."""
-        offering = self._offerings.get((advert.publisher, advert.pattern))
-        return offering is None or is_newer(advert.serial, offering.serial)
+        known = self._adverts.get((advert.publisher, advert.pattern))
+        return known is None or is_newer(advert.serial, known.serial)
 
     def outdate(self, advert: Advert, now: float) -> None:
         """Adopt the newer serial of an advertisement without a usable route, and send it at the next renewal.
@@ -154,14 +150,14 @@ class AdvertTable:
         Without a valid lease no node here depends on the publisher, and the serial is not passed on;
         otherwise several serials, each newer than the next in the circle, could circulate for ever.
         """
-        offering = self._offerings.get((advert.publisher, advert.pattern))
+        known = self._adverts.get((advert.publisher, advert.pattern))
         if (
-            offering is not None
-            and is_newer(advert.serial, offering.serial)
-            and any(number == offering.number for (number, _), _ in self.leases.items(now))
+            known is not None
+            and is_newer(advert.serial, known.serial)
+            and any(number == known.number for (number, _), _ in self.leases.items(now))
         ):
-            self._renumber(offering, advert, now)
-            offering.contradicted = True
+            self._renumber(known, advert, now)
+            known.contradicted = True
 
     def contradicted(self, sent: Iterable[Advert]) -> list[KnownAdvert]:
         """Return the entries for which a neighbour sent a much older serial since the last call, and whose
@@ -170,7 +166,7 @@ class AdvertTable:
         The older serial comes from a publisher that does not know the newest one, because that one is forged
         or the publisher has restarted.
         """
-        doubtful = [each for each in self._offerings.values() if each.contradicted]
+        doubtful = [each for each in self._adverts.values() if each.contradicted]
         if not doubtful:
             return []
         for each in doubtful:
@@ -179,7 +175,7 @@ class AdvertTable:
         return [each for each in doubtful if (each.publisher, each.pattern, each.serial) not in known]
 
     def _follow(
-        self, offering: KnownAdvert | None, advert: Advert, silent: bool, now: float
+        self, known: KnownAdvert | None, advert: Advert, silent: bool, now: float
     ) -> KnownAdvert | None:
         """Return the entry of an advertisement, or None if it is outdated: neighbours must not renew it
         mutually.
@@ -188,40 +184,38 @@ class AdvertTable:
         first received. A new incarnation of the publisher is accepted once the earlier one has been silent
         for a lease. Without serials every advertisement is accepted.
         """
-        if offering is None:
-            offering = KnownAdvert(next(self._numbers), advert, now)
+        if known is None:
+            known = KnownAdvert(next(self._numbers), advert, now)
         elif not self._serials:
-            del self._offerings[offering.publisher, offering.pattern]
-            if is_newer(advert.serial, offering.serial):
-                offering.serial = advert.serial
-            offering.incarnation, offering.time = advert.incarnation, now
-        elif is_newer(advert.serial, offering.serial) or (
-            silent and advert.incarnation != offering.incarnation
-        ):
-            self._renumber(offering, advert, now)
-            return offering
+            del self._adverts[known.publisher, known.pattern]
+            if is_newer(advert.serial, known.serial):
+                known.serial = advert.serial
+            known.incarnation, known.time = advert.incarnation, now
+        elif is_newer(advert.serial, known.serial) or (silent and advert.incarnation != known.incarnation):
+            self._renumber(known, advert, now)
+            return known
         else:
-            lags = self._compare(offering, advert)
-            refused = silent or lags or advert.incarnation != offering.incarnation
-            return None if refused else offering
-        self._offerings[offering.publisher, offering.pattern] = offering
-        if len(self._offerings) > self.leases.capacity:
-            del self._offerings[next(iter(self._offerings))]
-        return offering
+            lags = self._compare(known, advert)
+            refused = silent or lags or advert.incarnation != known.incarnation
+            return None if refused else known
+        self._adverts[known.publisher, known.pattern] = known
+        if len(self._adverts) > self.leases.capacity:
+            del self._adverts[next(iter(self._adverts))]
+        return known
 
-    def _compare(self, offering: KnownAdvert, advert: Advert) -> bool:
+    def _compare(self, known: KnownAdvert, advert: Advert) -> bool:
         """Return whether an advertisement is more than `LAG` renewals old; if so, mark the entry as
         contradicted."""
-        lags = behind(advert.serial, offering.serial) > LAG
-        offering.contradicted = offering.contradicted or lags
+        lags = behind(advert.serial, known.serial) > LAG
+        known.contradicted = known.contradicted or lags
         return lags
 
-    def _renumber(self, offering: KnownAdvert, advert: Advert, now: float) -> None:
+    def _renumber(self, known: KnownAdvert, advert: Advert, now: float) -> None:
         """Adopt a newer serial, and move the entry to the end of the eviction order."""
-        del self._offerings[offering.publisher, offering.pattern]
-        offering.incarnation, offering.serial, offering.time = advert.incarnation, advert.serial, now
-        offering.contradicted = False
-        self._offerings[offering.publisher, offering.pattern] = offering
+        del self._adverts[known.publisher, known.pattern]
+        known.incarnation, known.serial, known.time = advert.incarnation, advert.serial, now
+        known.contradicted = False
+        self._adverts[known.publisher, known.pattern] = known
 
     def forget(self, neighbour: NodeId, now: float) -> None:
         """Remove all advertisements of a neighbour that has gone."""
@@ -231,48 +225,48 @@ class AdvertTable:
     def nearest(self, publisher: NodeId, avoid: Collection[NodeId], now: float) -> NodeId | None:
         """Return the neighbour with the fewest hops to `publisher` that is not in `avoid`; None if there is
         none."""
-        ways = [
-            (heard.way.hops, neighbour)
-            for (_, neighbour), heard in self.leases.items(now)
-            if heard.offering.publisher == publisher and neighbour not in avoid
+        routes = [
+            (held.route.hops, neighbour)
+            for (_, neighbour), held in self.leases.items(now)
+            if held.known.publisher == publisher and neighbour not in avoid
         ]
-        return min(ways)[1] if ways else None
+        return min(routes)[1] if routes else None
 
     def footprint(self) -> Footprint:
         """Return the size: publisher, filter, neighbour, hops, serial, incarnation and lease of each
         entry."""
-        patterns = sum(filter_size(heard.offering.pattern) for _, heard in self.leases.items(-inf))
+        patterns = sum(filter_size(held.known.pattern) for _, held in self.leases.items(-inf))
         return Footprint(len(self.leases), 22 * len(self.leases) + patterns, self.leases.capacity)
 
     def routes(self, now: float) -> list[AdvertRoutes]:
-        """Return all valid advertisements, each with its ways.
+        """Return all valid advertisements, each with its routes.
 
-        Ways are ordered by hops, then by neighbour; if renewals are flooded, those of the newest flood come
+        Routes are ordered by hops, then by neighbour; if renewals are flooded, those of the newest flood come
         first.
         """
         newest: dict[int, NeighbourAdvert] = {}
-        ways: dict[int, list[Way]] = {}
-        for heard in self.leases.values(now):
-            number = heard.offering.number
+        routes: dict[int, list[AdvertRoute]] = {}
+        for held in self.leases.values(now):
+            number = held.known.number
             best = newest.get(number)
             if best is None:
-                newest[number] = heard
-                ways[number] = [self._way(heard)]
+                newest[number] = held
+                routes[number] = [self._route(held)]
             else:
-                ways[number].append(self._way(heard) if self._flooded else heard.way)
-                if heard.serial != best.serial and is_newer(heard.serial, best.serial):
-                    newest[number] = heard
+                routes[number].append(self._route(held) if self._flooded else held.route)
+                if held.serial != best.serial and is_newer(held.serial, best.serial):
+                    newest[number] = held
         return [
             AdvertRoutes(
-                best.offering.publisher,
-                best.offering.pattern,
+                best.known.publisher,
+                best.known.pattern,
                 best.serial,
                 best.incarnation,
-                sorted(ways[number]),
+                sorted(routes[number]),
             )
             for number, best in newest.items()
         ]
 
-    def _way(self, heard: NeighbourAdvert) -> Way:
-        lag = behind(heard.serial, heard.offering.serial) if self._flooded else 0
-        return heard.way._replace(behind=lag) if lag else heard.way
+    def _route(self, held: NeighbourAdvert) -> AdvertRoute:
+        lag = behind(held.serial, held.known.serial) if self._flooded else 0
+        return held.route._replace(behind=lag) if lag else held.route

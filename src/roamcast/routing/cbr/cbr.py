@@ -93,12 +93,12 @@ class Cbr(Advertising):
 
     # Calls of the application.
 
-    def subscribe(self, wanted: Filter) -> None:
+    def subscribe(self, filter: Filter) -> None:
         """Subscribe, and pass a new subscription on at once."""
-        new = wanted not in self.interests
-        super().subscribe(wanted)
+        new = filter not in self.interests
+        super().subscribe(filter)
         if new:
-            self._pass_on(wanted, [self.host.node])
+            self._pass_on(filter, [self.host.node])
 
     def publish(self, publication: Publication) -> None:
         """Send an event down the trees that subscriptions have built to this node."""
@@ -117,7 +117,7 @@ class Cbr(Advertising):
             self.adverts.forget(to, now)
             self.trees.forget(to, now)
             self.forwarded.forget(to)
-            children = [child for child, wanted in self._entries(now) if wanted == message.pattern]
+            children = [child for child, filter in self._entries(now) if filter == message.pattern]
             self._pass_on(message.pattern, children, _subscriber(message))
 
     def tables(self) -> Mapping[str, Footprint]:
@@ -153,8 +153,8 @@ class Cbr(Advertising):
         """Deliver a new event if an interest matches it, and forward it to the children that subscribed to
         it."""
         self.seen.add(publication.id)
-        wanted = self.matches(publication.event)
-        if wanted:
+        subscribed = self.matches(publication.event)
+        if subscribed:
             self.host.deliver(publication)
         children = self.subscriptions.matching(publication.event, self.host.now())
         if not self.parameters.send_back:
@@ -162,7 +162,7 @@ class Cbr(Advertising):
         if children:
             message = TreeEvent(publication, frozenset(children))
             self.after_jitter(self._send_down, message)
-        elif not wanted:
+        elif not subscribed:
             return self._drop_reason(publication)
         return None
 
@@ -179,26 +179,28 @@ class Cbr(Advertising):
 
     # Leases.
 
-    def renew(self, now: float, offers: list[AdvertRoutes]) -> None:
+    def renew(self, now: float, routes: list[AdvertRoutes]) -> None:
         """Renew the subscriptions of this node and its children at the next hops."""
         # An expired subscription is kept for one more renewal, so that the drop reason can be EXPIRED.
         self.subscriptions.sweep(now - self.parameters.renew)
         self.trees.leases.sweep(now)
-        next_hops = self._next_hops(now, offers)
+        next_hops = self._next_hops(now, routes)
         entries = self._entries(now)
-        asked: dict[NodeId, list[Filter]] = {}
+        subscriptions: dict[NodeId, list[Filter]] = {}
         for child, pattern in entries:
             for neighbour in next_hops.neighbours(pattern, child):
-                asked.setdefault(neighbour, []).append(pattern)
+                subscriptions.setdefault(neighbour, []).append(pattern)
         if self.parameters.covering:
-            asked = self.forwarded.renew(asked)
+            subscriptions = self.forwarded.renew(subscriptions)
         messages: list[tuple[Message, NodeId]] = []
         if self.parameters.most_covering:
             messages += [(news, BROADCAST) for news in self._most_covering_news(entries, next_hops)]
         if self.parameters.name_subscribers:
             messages += self._named_renewals(now, next_hops)
         else:
-            messages += [(Subscription(each), to) for to, patterns in asked.items() for each in patterns]
+            messages += [
+                (Subscription(each), to) for to, patterns in subscriptions.items() for each in patterns
+            ]
         self._send_paced(messages)
 
     def _named_renewals(self, now: float, next_hops: NextHops) -> list[tuple[Message, NodeId]]:
@@ -246,17 +248,17 @@ class Cbr(Advertising):
                     NamedSubscription(pattern, name) if named else Subscription(pattern), neighbour
                 )
 
-    def _next_hops(self, now: float, offers: list[AdvertRoutes]) -> NextHops:
+    def _next_hops(self, now: float, routes: list[AdvertRoutes]) -> NextHops:
         if not self.parameters.most_covering:
-            return NextHops(offers, self.relations)
+            return NextHops(routes, self.relations)
         entries = self.subscriptions.entries(now)
 
         def find_branch(publisher: NodeId, pattern: Filter, child: NodeId) -> Branch | None:
-            through_us = {c for c, wanted in entries if self.relations.intersects(wanted, pattern)}
+            through_us = {c for c, filter in entries if self.relations.intersects(filter, pattern)}
             avoid = through_us | {child} if self.parameters.avoid_rings else {child}
             return self.trees.best(publisher, pattern, avoid, now)
 
-        return NextHops(offers, self.relations, find_branch, self.parameters.detour)
+        return NextHops(routes, self.relations, find_branch, self.parameters.detour)
 
     # Messages of neighbours.
 
@@ -286,10 +288,10 @@ class Cbr(Advertising):
         """
         for pattern, count in self._counts([pattern for _, pattern in entries]).items():
             paths: dict[NodeId, int] = {}
-            for child in (child for child, wanted in entries if wanted == pattern):
-                for publisher, way in next_hops.of(pattern, child).items():
-                    paths[publisher] = min(way.hops + 1, paths.get(publisher, way.hops + 1))
-            if any(self.relations.intersects(offered, pattern) for offered in self.offered):
+            for child in (child for child, filter in entries if filter == pattern):
+                for publisher, route in next_hops.of(pattern, child).items():
+                    paths[publisher] = min(route.hops + 1, paths.get(publisher, route.hops + 1))
+            if any(self.relations.intersects(advertised, pattern) for advertised in self.advertised):
                 paths[self.host.node] = 0
             for publisher, hops in paths.items():
                 if hops < self.parameters.hop_limit:

@@ -27,8 +27,8 @@ class ForwardedFilters:
         """Replace the filters that each neighbour is to hold; return the minimal set to send to each."""
         self._covers = {neighbour: self._covers.get(neighbour, MinimalCover()) for neighbour in patterns}
         fewest: dict[NodeId, list[Filter]] = {}
-        for neighbour, wanted in patterns.items():
-            cover, distinct = self._covers[neighbour], list(dict.fromkeys(wanted))
+        for neighbour, passed in patterns.items():
+            cover, distinct = self._covers[neighbour], list(dict.fromkeys(passed))
             kept, beyond = distinct[: self._capacity], distinct[self._capacity :]
             cover.replace_all(kept)
             fewest[neighbour] = [pattern for pattern in kept if cover.is_minimal(pattern)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from roamcast.content.covering import RelationCache
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.adverts import AdvertRoutes, Way
+from roamcast.routing.cbr.adverts import AdvertRoute, AdvertRoutes
 from roamcast.routing.cbr.most_covering import Branch
 from roamcast.routing.router import NodeId
 
@@ -19,42 +19,42 @@ class NextHops:
 
     def __init__(
         self,
-        offers: Iterable[AdvertRoutes],
+        adverts: Iterable[AdvertRoutes],
         relations: RelationCache,
         find_branch: FindBranch | None = None,
         detour: int = 0,
     ) -> None:
-        self.offers = list(offers)
+        self.adverts = list(adverts)
         self._relations = relations
         self._find_branch = find_branch
         self._detour = detour
-        self._known: dict[tuple[Filter, NodeId], dict[NodeId, Way]] = {}
+        self._known: dict[tuple[Filter, NodeId], dict[NodeId, AdvertRoute]] = {}
 
-    def of(self, pattern: Filter, child: NodeId) -> dict[NodeId, Way]:
-        """Return the chosen way to each publisher whose advertisement intersects `pattern`.
+    def of(self, pattern: Filter, child: NodeId) -> dict[NodeId, AdvertRoute]:
+        """Return the chosen route to each publisher whose advertisement intersects `pattern`.
 
         A subscription is never sent back to the `child` that it came from.
         """
         known = self._known.get((pattern, child))
         if known is not None:
             return known
-        chosen: dict[NodeId, Way] = {}
-        for offer in self.offers:
-            if not self._relations.intersects(offer.pattern, pattern):
+        chosen: dict[NodeId, AdvertRoute] = {}
+        for advert in self.adverts:
+            if not self._relations.intersects(advert.pattern, pattern):
                 continue
-            nearest = next((way for way in offer.ways if way.neighbour != child), None)
-            held = chosen.get(offer.publisher)
+            nearest = next((route for route in advert.routes if route.neighbour != child), None)
+            held = chosen.get(advert.publisher)
             if nearest is not None and (held is None or nearest < held):
-                chosen[offer.publisher] = nearest
+                chosen[advert.publisher] = nearest
         if self._find_branch is not None:
-            for publisher in {offer.publisher for offer in self.offers}:
+            for publisher in {advert.publisher for advert in self.adverts}:
                 branch = self._find_branch(publisher, pattern, child)
                 nearest = chosen.get(publisher)
                 if branch is not None and nearest is not None and branch.hops <= nearest.hops + self._detour:
-                    chosen[publisher] = Way(0, branch.hops, branch.neighbour)
+                    chosen[publisher] = AdvertRoute(0, branch.hops, branch.neighbour)
         self._known[pattern, child] = chosen
         return chosen
 
     def neighbours(self, pattern: Filter, child: NodeId) -> set[NodeId]:
         """Return the next hops of a subscription of `child`."""
-        return {way.neighbour for way in self.of(pattern, child).values()}
+        return {route.neighbour for route in self.of(pattern, child).values()}

@@ -47,15 +47,15 @@ class SubscriptionTable:
     def matching(self, event: Event, now: float) -> set[NodeId]:
         """Return the children with a valid subscription that matches `event`."""
         if self._index is None:
-            wanted = [(p, children) for p, children in self._children.items() if p.matches(event)]
+            matching = [(p, children) for p, children in self._children.items() if p.matches(event)]
         else:
-            wanted = [(p, self._children[p]) for p in self._index.match(event)]
-        wanting: set[NodeId] = set()
-        for pattern, children in wanted:
+            matching = [(p, self._children[p]) for p in self._index.match(event)]
+        subscribed: set[NodeId] = set()
+        for pattern, children in matching:
             for child in children:
-                if child not in wanting and self.leases.get((child, pattern), now):
-                    wanting.add(child)
-        return wanting
+                if child not in subscribed and self.leases.get((child, pattern), now):
+                    subscribed.add(child)
+        return subscribed
 
     def lapsed(self, event: Event, now: float) -> bool:
         """Return whether a recently expired subscription matches `event`."""

@@ -51,16 +51,16 @@ class AdsTable:
         if held is not None and not _newer(advert, held):
             return Drop.DUPLICATE
         self.leases.sweep(now)
-        offer = ProviderEntry(advert.place, advert.serial, advert.incarnation, advert.hops + 1, sender)
-        self.leases.renew(key, offer, now)
+        entry = ProviderEntry(advert.place, advert.serial, advert.incarnation, advert.hops + 1, sender)
+        self.leases.renew(key, entry, now)
         return None
 
-    def matching(self, wanted: Filter) -> dict[NodeId, PointCm]:
+    def matching(self, filter: Filter) -> dict[NodeId, PointCm]:
         """Return the providers whose advertisements intersect a filter, with their last known positions."""
         return {
-            provider: offer.place
-            for (provider, pattern), offer in self.leases.items(self._host.now())
-            if pattern.intersects(wanted)
+            provider: entry.place
+            for (provider, pattern), entry in self.leases.items(self._host.now())
+            if pattern.intersects(filter)
         }
 
     def next_hop(self, target: NodeId) -> NodeId | None:
@@ -72,7 +72,7 @@ class AdsTable:
             return self._community.next_hop()
         # The search calls this at every hop, mostly for other nodes than providers: check the keys first.
         entries = [self.leases.get(key, now) for key in self.leases if key[0] == target]
-        routes = [(offer.hops, offer.via) for offer in entries if offer is not None]
+        routes = [(entry.hops, entry.via) for entry in entries if entry is not None]
         known = self._community.known.get(target, now)
         if known is not None:
             routes.append((known.hops, known.via))
@@ -81,7 +81,7 @@ class AdsTable:
 
     def span(self) -> int:
         """Return L, the largest hop count of an advertisement, as an estimate of the network's radius."""
-        return max([offer.hops for offer in self.leases.values(self._host.now())], default=1)
+        return max([entry.hops for entry in self.leases.values(self._host.now())], default=1)
 
     def footprint(self) -> Footprint:
         """Return the size of the table."""

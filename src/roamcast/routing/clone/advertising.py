@@ -24,7 +24,7 @@ class ProviderAdvertising:
     def __init__(self, router: TwoTier) -> None:
         self._router = router
         self._host = router.host
-        self.offered: list[Filter] = []
+        self.advertised: list[Filter] = []
         "The advertisements of this node."
         self.serial = 0
         self.heard = 0
@@ -36,15 +36,15 @@ class ProviderAdvertising:
             self._host.random.random() * self._router.parameters.advertise, self._readvertise
         )
 
-    def offer(self, offered: Filter) -> None:
+    def advertise(self, filter: Filter) -> None:
         """Flood an advertisement with this node's position."""
-        if offered not in self.offered:
-            self.offered.append(offered)
-            self._flood([offered])
+        if filter not in self.advertised:
+            self.advertised.append(filter)
+            self._flood([filter])
 
-    def offers(self, wanted: Filter) -> bool:
+    def advertises(self, filter: Filter) -> bool:
         """Return whether this node's advertisements intersect a filter."""
-        return any(offered.intersects(wanted) for offered in self.offered)
+        return any(each.intersects(filter) for each in self.advertised)
 
     def handle(self, advert: ProviderAdvert, sender: NodeId) -> Drop | None:
         """Store a new advertisement and repeat it."""
@@ -76,8 +76,8 @@ class ProviderAdvertising:
 
     def _readvertise(self) -> None:
         """Advertise at random intervals, which desynchronises the providers."""
-        if self.offered:
-            self._flood(self.offered)
+        if self.advertised:
+            self._flood(self.advertised)
         mean = self._router.parameters.advertise
         self._host.call_later(mean * (0.5 + self._host.random.random()), self._readvertise)
 

@@ -44,14 +44,14 @@ class Clone(TwoTier):
             "pleas": self.reorganisation.footprint(),
         }
 
-    def note_request(self, wanted: Filter) -> None:
+    def note_request(self, filter: Filter) -> None:
         """Add a request to the history that defines this node's interests."""
-        self.requests.note(wanted, self.host.now())
+        self.requests.note(filter, self.host.now())
 
-    def subscribe(self, wanted: Filter) -> None:
+    def subscribe(self, filter: Filter) -> None:
         """Add a subscription, and count it as an interest."""
-        self.requests.note(wanted, self.host.now())
-        super().subscribe(wanted)
+        self.requests.note(filter, self.host.now())
+        super().subscribe(filter)
 
     def interest_set(self) -> frozenset[int]:
         """Return S(i), the interest set of this node."""

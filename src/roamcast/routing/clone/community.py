@@ -217,7 +217,6 @@ class Community:
             self.announce()
         elif not self._decided and heaviest is not None:
             self.join(heaviest)
-        self._decided = True
         self._votes.clear()
         # Other nodes may have started later, and may vote once more.
         self._rests_until = self.host.now() + 2 * (self.parameters.voting + self.parameters.confirmation_wait)

@@ -29,10 +29,10 @@ class PublicationCache:
             del self._kept[next(iter(self._kept))]
         return True
 
-    def newest(self, wanted: Filter) -> Publication | None:
+    def newest(self, filter: Filter) -> Publication | None:
         """Return the most recently cached publication that matches a filter."""
         for event, publication in reversed(self._kept.items()):
-            if wanted.matches(event):
+            if filter.matches(event):
                 return publication
         return None
 

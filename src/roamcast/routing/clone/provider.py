@@ -49,7 +49,7 @@ class Provider:
     def handle_subscription(self, subscription: ProviderWish) -> Drop | None:
         """Store a principal's subscription; with delegates, have the latest match sent to it at once."""
         router, now = self._router, self._host.now()
-        if not router.announcing.offers(subscription.pattern):
+        if not router.announcing.advertises(subscription.pattern):
             return Drop.UNWANTED
         router.services.hear(subscription.principal, subscription.pattern, subscription.place, now)
         copy = router.cache.newest(subscription.pattern)

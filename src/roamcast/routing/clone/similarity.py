@@ -17,9 +17,9 @@ REMEMBERED = 256
 
 
 @lru_cache(maxsize=4096)
-def digest(wanted: Filter) -> int:
+def digest(filter: Filter) -> int:
     """Return the digest of a filter as a 4-byte integer, the same on every machine."""
-    return crc32(wanted.to_bytes())
+    return crc32(filter.to_bytes())
 
 
 def similarity(one: frozenset[int], other: frozenset[int]) -> int:
@@ -41,11 +41,11 @@ class RequestHistory:
         self._cached: frozenset[int] = frozenset()
         self._cached_until = -inf
 
-    def note(self, wanted: Filter, now: float) -> None:
+    def note(self, filter: Filter, now: float) -> None:
         """Add a request."""
         self._requests.sweep(now)
         self._count += 1
-        self._requests.renew(self._count, digest(wanted), now)
+        self._requests.renew(self._count, digest(filter), now)
         self._cached_until = -inf
 
     def set(self, now: float) -> frozenset[int]:

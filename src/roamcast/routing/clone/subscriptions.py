@@ -40,22 +40,22 @@ class SubscriptionForwarding:
         patterns = sum(filter_size(pattern) for (pattern, _), _ in self._passed.items(-inf))
         return Footprint(len(self._passed), 9 * len(self._passed) + patterns, self._passed.capacity)
 
-    def subscribe(self, wanted: Filter, *, standing: bool) -> None:
+    def subscribe(self, filter: Filter, *, standing: bool) -> None:
         """Send a subscription or request to the principal, or serve it at the principal itself."""
         hop = self._router.community.next_hop()
         if hop is None:
-            self._serve(self._host.node, wanted, new=not standing)
+            self._serve(self._host.node, filter, new=not standing)
         else:
             # As a request it would be answered repeatedly by this node's own events.
-            stands = standing or self._router.announcing.offers(wanted)
-            self._host.send(CommunityWish(wanted, stands, 1), hop)
+            stands = standing or self._router.announcing.advertises(filter)
+            self._host.send(CommunityWish(filter, stands, 1), hop)
 
     def renew(self) -> None:
         """Repeat subscriptions and unanswered requests."""
         router, now = self._router, self._host.now()
-        for wanted in dict.fromkeys(router.interests):
-            standing = router.interests.count(wanted) > router.single.count(wanted)
-            self.subscribe(wanted, standing=standing)
+        for filter in dict.fromkeys(router.interests):
+            standing = router.interests.count(filter) > router.single.count(filter)
+            self.subscribe(filter, standing=standing)
         if router.community.is_principal:
             for pattern in router.subs.patterns(now):
                 if router.provider_requests.due(pattern, router.cache.newest(pattern) is not None, now):
@@ -104,22 +104,22 @@ class SubscriptionForwarding:
         else:
             self._host.send(subscription, hop)
 
-    def subscribe_new_provider(self, provider: NodeId, offered: Filter) -> None:
+    def subscribe_new_provider(self, provider: NodeId, advertised: Filter) -> None:
         """Send the pending subscriptions that intersect a new provider's advertisement to it."""
         router = self._router
         if router.community.next_hop() is not None:
             return
         pending = dict.fromkeys([*router.interests, *router.subs.patterns(self._host.now())])
-        for wanted in pending:
-            if offered.intersects(wanted):
-                self._subscribe_providers(wanted, provider)
+        for filter in pending:
+            if advertised.intersects(filter):
+                self._subscribe_providers(filter, provider)
 
-    def _serve(self, child: NodeId, wanted: Filter, *, new: bool) -> None:
+    def _serve(self, child: NodeId, filter: Filter, *, new: bool) -> None:
         """Answer a request from the cache, and subscribe to providers if that is due."""
         router, now = self._router, self._host.now()
-        copy = router.cache.newest(wanted)
-        if router.provider_requests.due(wanted, copy is not None, now):
-            self._subscribe_providers(wanted)
+        copy = router.cache.newest(filter)
+        if router.provider_requests.due(filter, copy is not None, now):
+            self._subscribe_providers(filter)
         if copy is None or not new:
             return
         if child == self._host.node:
@@ -128,16 +128,16 @@ class SubscriptionForwarding:
             router.subs.serve(copy.event, now, standing=False)
             self._host.send(CommunityEvent(copy), child)
 
-    def _subscribe_providers(self, wanted: Filter, only: NodeId | None = None) -> None:
+    def _subscribe_providers(self, filter: Filter, only: NodeId | None = None) -> None:
         """Send a subscription to the positions of matching providers; register locally as a provider."""
         router = self._router
         here, radius = router.geo.here(), int(router.parameters.radius)
-        offering = router.ads.matching(wanted)
+        offering = router.ads.matching(filter)
         for provider, place in sorted(offering.items()):
             if only is None or provider == only:
-                subscription = ProviderWish(provider, wanted, self._host.node, here)
+                subscription = ProviderWish(provider, filter, self._host.node, here)
                 router.geo.send_to(subscription, provider, place, radius)
-        if router.announcing.offers(wanted):
-            router.services.hear(self._host.node, wanted, here, self._host.now())
+        if router.announcing.advertises(filter):
+            router.services.hear(self._host.node, filter, here, self._host.now())
         elif not offering:
-            self._host.drop(CommunityWish(wanted, False, 0), Drop.NO_ROUTE)  # no provider is known
+            self._host.drop(CommunityWish(filter, False, 0), Drop.NO_ROUTE)  # no provider is known

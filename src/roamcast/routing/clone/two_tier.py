@@ -202,32 +202,32 @@ class TwoTier(Router, UnicastUser):
 
     # Calls of the application.
 
-    def subscribe(self, wanted: Filter) -> None:
+    def subscribe(self, filter: Filter) -> None:
         """Add a subscription, and send it to the principal."""
-        new = wanted not in self.interests
-        super().subscribe(wanted)
+        new = filter not in self.interests
+        super().subscribe(filter)
         if new:
-            self.forwarding.subscribe(wanted, standing=True)
+            self.forwarding.subscribe(filter, standing=True)
 
-    def request(self, wanted: Filter) -> None:
+    def request(self, filter: Filter) -> None:
         """Request one matching event, new or cached."""
-        self.interests.append(wanted)
-        self.single.append(wanted)
-        self.note_request(wanted)
-        self.forwarding.subscribe(wanted, standing=False)
+        self.interests.append(filter)
+        self.single.append(filter)
+        self.note_request(filter)
+        self.forwarding.subscribe(filter, standing=False)
 
-    def cancel_request(self, wanted: Filter) -> None:
+    def cancel_request(self, filter: Filter) -> None:
         """Withdraw a request."""
-        if wanted in self.single:
-            self.single.remove(wanted)
-        self.unsubscribe(wanted)
+        if filter in self.single:
+            self.single.remove(filter)
+        self.unsubscribe(filter)
 
-    def note_request(self, wanted: Filter) -> None:
+    def note_request(self, filter: Filter) -> None:
         """Record a request as an interest of this node."""
 
-    def advertise(self, offered: Filter) -> None:
+    def advertise(self, filter: Filter) -> None:
         """Flood an advertisement with this node's position."""
-        self.announcing.offer(offered)
+        self.announcing.advertise(filter)
 
     def publish(self, publication: Publication) -> None:
         """Send an event to every subscribed principal."""
@@ -292,7 +292,7 @@ class TwoTier(Router, UnicastUser):
         event = publication.event
         if publication.publisher == self.host.node or not self.matches(event):
             return False
-        requested = any(wanted.matches(event) for wanted in self.single)
+        requested = any(filter.matches(event) for filter in self.single)
         if not self.delivered.add(publication.id) and not requested:
             return False
         self.host.deliver(publication)

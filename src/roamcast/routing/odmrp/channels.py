@@ -20,13 +20,13 @@ EVERYONE = 0
 
 
 @lru_cache(maxsize=4096)
-def channel_of(wanted: Filter) -> int:
+def channel_of(filter: Filter) -> int:
     """Return the channel number of a subscription: the same at every node, never 0.
 
     Two subscriptions can hash to the same number. Their members then share the channel, and each member drops
     the events that it is not subscribed to.
     """
-    number = int.from_bytes(hashlib.blake2b(wanted.to_bytes(), digest_size=4).digest(), "big")
+    number = int.from_bytes(hashlib.blake2b(filter.to_bytes(), digest_size=4).digest(), "big")
     return number or 1
 
 
@@ -38,7 +38,7 @@ class Channels:
 
     def hear(self, message: Announcement, now: float) -> None:
         """Store the subscriptions of an announcement, in place of the previous ones of that node and part."""
-        channels = tuple((wanted, channel_of(wanted)) for wanted in message.filters)
+        channels = tuple((filter, channel_of(filter)) for filter in message.filters)
         self._announced.renew((message.origin, message.part), channels, now)
 
     def matching(self, event: Event, now: float) -> list[int]:
@@ -46,12 +46,12 @@ class Channels:
         found: dict[Filter, int] = {}
         for _, channels in self._announced.items(now):
             found.update(channels)
-        return sorted({channel for wanted, channel in found.items() if wanted.matches(event)})
+        return sorted({channel for filter, channel in found.items() if filter.matches(event)})
 
     def footprint(self) -> Footprint:
         """Return the size of the table."""
         held = [channels for _, (_, channels) in self._announced._entries.items()]
-        written = sum(5 + sum(filter_size(wanted) for wanted, _ in channels) for channels in held)
+        written = sum(5 + sum(filter_size(filter) for filter, _ in channels) for channels in held)
         return Footprint(len(held), written, self._announced.capacity)
 
 

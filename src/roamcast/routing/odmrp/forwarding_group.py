@@ -22,7 +22,7 @@ class ForwardingGroup(Generic[G]):
         self._lapsed: Leases[G, None] = Leases(timeout, capacity)
         "Recently expired flags; they give the reason when data is dropped."
         self._timer: Timer | None = None
-        self._told = Gauge(host, FORWARDING_GROUPS)
+        self._gauge = Gauge(host, FORWARDING_GROUPS)
 
     def __len__(self) -> int:
         return len(self._flags)
@@ -32,7 +32,7 @@ class ForwardingGroup(Generic[G]):
         now = self._host.now()
         self._flags.renew(group, None, now)
         self._lapsed.discard(group)
-        self._told.set(len(self._flags))
+        self._gauge.set(len(self._flags))
         if self._timer is None:
             self._watch(now)
 
@@ -63,5 +63,5 @@ class ForwardingGroup(Generic[G]):
             self._lapsed.renew(group, None, now)
         self._lapsed.sweep(now)
         self._flags.sweep(now)
-        self._told.set(len(self._flags))
+        self._gauge.set(len(self._flags))
         self._watch(now)

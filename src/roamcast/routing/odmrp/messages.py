@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from roamcast.content.filter import Filter
 from roamcast.routing.router import Category, Message, Publication, Role
@@ -36,6 +36,14 @@ Lifetimes = Annotated[tuple[Milliseconds, ...], ListOf(1)]
 "Shortest predicted lifetime among the routes of a join table; empty without mobility prediction."
 
 
+def _packet(message: Any) -> int:
+    """The id by which duplicates are recognised."""
+    return message.source << 32 | message.sequence  # type: ignore[no-any-return]
+
+
+PACKET = property(_packet)
+
+
 class JoinEntry(NamedTuple):
     """A source, and the sender's next hop to it; the source itself enters its own id as next hop."""
 
@@ -52,10 +60,7 @@ class JoinRequest(Message, number=72, category=Category.ROUTING, role=Role.ROUTI
     channel: Channel
     motion: Motions = ()
 
-    @property
-    def packet(self) -> int:
-        """The id by which duplicates are recognised."""
-        return self.source << 32 | self.sequence
+    packet = PACKET
 
 
 class JoinData(Message, number=73, category=Category.EVENT, role=Role.EVENT, dedup_field="packet"):
@@ -68,10 +73,7 @@ class JoinData(Message, number=73, category=Category.EVENT, role=Role.EVENT, ded
     publication: Publication
     motion: Motions = ()
 
-    @property
-    def packet(self) -> int:
-        """The id by which duplicates are recognised."""
-        return self.source << 32 | self.sequence
+    packet = PACKET
 
 
 class JoinTable(Message, number=74, category=Category.SUBSCRIPTION, role=Role.SUBSCRIPTION):
@@ -90,10 +92,7 @@ class ChannelData(Message, number=75, category=Category.EVENT, role=Role.EVENT, 
     channel: Channel
     publication: Publication
 
-    @property
-    def packet(self) -> int:
-        """The id by which duplicates are recognised."""
-        return self.source << 32 | self.sequence
+    packet = PACKET
 
 
 class Announcement(

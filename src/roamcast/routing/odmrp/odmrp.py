@@ -90,21 +90,21 @@ class Odmrp(MeshRouter):
         if self.parameters.channels == "each":
             call_every(self.host, self.parameters.announce, self._announce)
 
-    def subscribe(self, wanted: Filter) -> None:
+    def subscribe(self, filter: Filter) -> None:
         """Join the channel of a subscription, and announce it after a short random delay."""
-        super().subscribe(wanted)
-        channel = channel_of(wanted)
+        super().subscribe(filter)
+        channel = channel_of(filter)
         self.own[channel] = self.own.get(channel, 0) + 1
         self._announce_soon()
 
-    def unsubscribe(self, wanted: Filter) -> None:
+    def unsubscribe(self, filter: Filter) -> None:
         """Leave the channel of a subscription; no message is sent, and the state at other nodes expires."""
-        if wanted in self.interests:
-            channel = channel_of(wanted)
+        if filter in self.interests:
+            channel = channel_of(filter)
             self.own[channel] -= 1
             if not self.own[channel]:
                 del self.own[channel]
-        super().unsubscribe(wanted)
+        super().unsubscribe(filter)
 
     def publish(self, publication: Publication) -> None:
         """Send an event on every channel whose subscription matches it."""
@@ -237,9 +237,9 @@ class Odmrp(MeshRouter):
 
     def _announce(self) -> None:
         """Flood the subscriptions of this node."""
-        wanted = sorted(dict.fromkeys(self.interests), key=Filter.to_bytes)
-        for part, first in enumerate(range(0, min(len(wanted), 255 * MOST_FILTERS), MOST_FILTERS)):
-            some = tuple(wanted[first : first + MOST_FILTERS])
+        filters = sorted(dict.fromkeys(self.interests), key=Filter.to_bytes)
+        for part, first in enumerate(range(0, min(len(filters), 255 * MOST_FILTERS), MOST_FILTERS)):
+            some = tuple(filters[first : first + MOST_FILTERS])
             self._originate(Announcement(self.host.node, self._numbers.take(), 0, part, some))
 
     def _deliver(self, publication: Publication) -> Drop | None:

@@ -17,17 +17,17 @@ FALSE_JOINS = "false_joins"
 class Gauge:
     """A number that is recorded when it changes."""
 
-    __slots__ = ("_host", "_name", "_told")
+    __slots__ = ("_host", "_name", "_value")
 
     def __init__(self, host: Host, name: str) -> None:
         self._host = host
         self._name = name
-        self._told = 0
+        self._value = 0
 
     def set(self, value: int) -> None:
         """Record a value, unless it equals the last one."""
-        if value != self._told:
-            self._told = value
+        if value != self._value:
+            self._value = value
             self._host.state(self._name, float(value))
 
 
@@ -38,4 +38,4 @@ class Counter(Gauge):
 
     def increment(self) -> None:
         """Increase the counter by one."""
-        self.set(self._told + 1)
+        self.set(self._value + 1)

@@ -10,7 +10,7 @@ from roamcast.wire.fields import Float, Hops, Int, ListOf, Node, PublicationId, 
 
 MOST_RECIPIENTS = 1024
 "Maximum number of recipients of a publication."
-MOST_WISHES = 255
+MOST_FILTERS = 255
 "Maximum number of filters of a subscriber in one message."
 LONGEST_ROUTE = 64
 
@@ -39,7 +39,7 @@ class RouteSubscription(Message, number=65, category=Category.SUBSCRIPTION, role
     subscriber: Node
     serial: Sequence
     "Number of this renewal; begins with the incarnation, so that it increases even after a loss of memory."
-    wanted: Annotated[tuple[Filter, ...], ListOf(MOST_WISHES)]
+    filters: Annotated[tuple[Filter, ...], ListOf(MOST_FILTERS)]
     "All current filters of the subscriber; empty if it has unsubscribed."
     weakest: Signal
     "The weakest received signal of all hops [W]."

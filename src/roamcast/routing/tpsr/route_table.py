@@ -28,11 +28,11 @@ class SourceRoute(NamedTuple):
 class SubscriberEntry:
     """The filters of one subscriber, its serial and its route."""
 
-    __slots__ = ("route", "serial", "wanted")
+    __slots__ = ("filters", "route", "serial")
 
-    def __init__(self, serial: int, wanted: tuple[Filter, ...], route: SourceRoute) -> None:
+    def __init__(self, serial: int, filters: tuple[Filter, ...], route: SourceRoute) -> None:
         self.serial = serial
-        self.wanted = wanted
+        self.filters = filters
         self.route = route
 
 
@@ -60,7 +60,7 @@ class SubscriberTable:
         # Expired entries are kept for another lease, so that the drop reason can be EXPIRED.
         self.leases.sweep(now - self.leases.duration)
         route = SourceRoute((*reversed(message.route), subscriber), weakest, flood)
-        self.leases.renew(subscriber, SubscriberEntry(serial, message.wanted, route), now)
+        self.leases.renew(subscriber, SubscriberEntry(serial, message.filters, route), now)
         return True
 
     def share(self, message: RouteSubscription, weakest: float, flood: int, now: float) -> None:
@@ -83,14 +83,14 @@ class SubscriberTable:
         return sorted(
             subscriber
             for subscriber, entry in self.leases.items(now)
-            if any(pattern.matches(event) for pattern in entry.wanted)
+            if any(pattern.matches(event) for pattern in entry.filters)
         )
 
     def lapsed(self, event: Event, now: float) -> bool:
         """Return whether a recently expired subscription matches an event."""
         gone = {subscriber for subscriber, _ in self.leases.lapsed(now)}
         return any(
-            subscriber in gone and any(pattern.matches(event) for pattern in entry.wanted)
+            subscriber in gone and any(pattern.matches(event) for pattern in entry.filters)
             for subscriber, entry in self.leases.items(now - self.leases.duration)
         )
 
@@ -130,5 +130,5 @@ class SubscriberTable:
     def footprint(self) -> Footprint:
         """Return the size: subscriber, serial, signal, lease, route and filters of each entry."""
         entries = [entry for _, entry in self.leases.items(float("-inf"))]
-        held = sum(4 * len(e.route.hops) + sum(map(filter_size, e.wanted)) for e in entries)
+        held = sum(4 * len(e.route.hops) + sum(map(filter_size, e.filters)) for e in entries)
         return Footprint(len(self.leases), 24 * len(self.leases) + held, self.leases.capacity)

@@ -30,7 +30,7 @@ from roamcast.routing.state.seen import Seen
 from roamcast.routing.tpsr.conditions import LocalConditions
 from roamcast.routing.tpsr.forwarding import Forwarding
 from roamcast.routing.tpsr.messages import (
-    MOST_WISHES,
+    MOST_FILTERS,
     UNKNOWN,
     JobAck,
     PampaEvent,
@@ -101,7 +101,7 @@ class Tpsr(Router):
         self._node = host.node
         self._adaptive = p.adaptive_delay
         self._repairs = p.local_repair
-        self._told = False
+        self._subscribed = False
         "Whether other nodes may store a subscription of this node."
         self._handlers: dict[type, Callable[[Any, NodeId, float], Drop | None]] = {
             RoutedEvent: self._handle_event,
@@ -136,14 +136,14 @@ class Tpsr(Router):
 
     # Calls of the application.
 
-    def subscribe(self, wanted: Filter) -> None:
+    def subscribe(self, filter: Filter) -> None:
         """Subscribe, and flood the change at once."""
-        super().subscribe(wanted)
+        super().subscribe(filter)
         self.renewal.on_change()
 
-    def unsubscribe(self, wanted: Filter) -> None:
+    def unsubscribe(self, filter: Filter) -> None:
         """Unsubscribe, and flood the change at once."""
-        super().unsubscribe(wanted)
+        super().unsubscribe(filter)
         self.renewal.on_change()
 
     def publish(self, publication: Publication) -> None:
@@ -241,17 +241,17 @@ class Tpsr(Router):
 
     def _flood_subscription(self, serial: int) -> bool:
         """Flood all interests of this node; return whether there are any."""
-        node, wanted = self.host.node, tuple(dict.fromkeys(self.interests))
-        if not wanted and not self._told:
+        node, filters = self.host.node, tuple(dict.fromkeys(self.interests))
+        if not filters and not self._subscribed:
             return False
-        self._told = bool(wanted)
-        message = RouteSubscription(node, serial, wanted[:MOST_WISHES], UNKNOWN)
+        self._subscribed = bool(filters)
+        message = RouteSubscription(node, serial, filters[:MOST_FILTERS], UNKNOWN)
         self.subscription_floods.begin(node << 32 | serial)
         self.host.state("renewals", float(serial))
         self.host.broadcast(message)
-        if len(wanted) > MOST_WISHES:
+        if len(filters) > MOST_FILTERS:
             self.host.drop(message, Drop.TABLE_FULL)
-        return bool(wanted)
+        return bool(filters)
 
     def _repeat_subscription(self, flooded: tuple[NodeId, int]) -> None:
         message = self._onward(flooded)
@@ -271,7 +271,7 @@ class Tpsr(Router):
             return None
         route = entry.route
         return RouteSubscription(
-            subscriber, serial, entry.wanted, route.weakest, (*reversed(route.hops[:-1]), self.host.node)
+            subscriber, serial, entry.filters, route.weakest, (*reversed(route.hops[:-1]), self.host.node)
         )
 
     # Publications.

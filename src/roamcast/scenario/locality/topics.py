@@ -35,7 +35,7 @@ class TopicList:
         """Return the topics of publisher number `place` (from 0) of `of` publishers."""
         return range(1 + place * len(self) // of, 1 + (place + 1) * len(self) // of)
 
-    def offered(self, topics: range) -> Filter:
+    def covering(self, topics: range) -> Filter:
         """Return the filter that covers a range of topics."""
         return (self.type.topic >= topics.start) & (self.type.topic < topics.stop)
 

@@ -17,7 +17,7 @@ class Application:
         self.node = node
 
     def start(self) -> None:
-        """Start or restart: the node has started, with a new router."""
+        """Handle a start or restart of the node, which has a new router."""
 
     def stop(self) -> None:
         """Handle a crash of the node, which has no router any more."""

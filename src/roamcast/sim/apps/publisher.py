@@ -20,15 +20,15 @@ class Publisher(Application):
 
     def __init__(self, world: World, node: Node) -> None:
         super().__init__(node)
-        self.offers: list[Filter] = []
+        self.advertised: list[Filter] = []
         self._world = world
         self._numbers = SequenceNumbers(0)
 
     def start(self) -> None:
         """Restart the sequence numbers for the new incarnation, and send the advertisements."""
         self._numbers = SequenceNumbers(self.node.incarnation)
-        for offered in self.offers:
-            self.node.router.advertise(offered)
+        for filter in self.advertised:
+            self.node.router.advertise(filter)
 
     def publish(self, event: Event, size: int) -> None:
         """Publish an event now, unless the node does not work."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class _OpenRequest(NamedTuple):
     request: int
     time: float
-    wanted: Filter
+    filter: Filter
     timeout: Timer
 
 
@@ -31,7 +31,7 @@ class Requester(Application):
         self._times = asking.times()
         self._open: list[_OpenRequest] = []
         self._turn = 0
-        self._asked = 0
+        self._count = 0
         self._await_turn()
 
     def stop(self) -> None:
@@ -44,7 +44,7 @@ class Requester(Application):
 
     def delivered(self, publication: Publication) -> None:
         """Handle a delivery: it satisfies every open request that it matches."""
-        answered = [each for each in self._open if each.wanted.matches(publication.event)]
+        answered = [each for each in self._open if each.filter.matches(publication.event)]
         if not answered:
             return
         now = self._world.now()
@@ -52,19 +52,19 @@ class Requester(Application):
         for each in answered:
             each.timeout.cancel()
             fresh = self._world.published_at(publication.id) >= each.time
-            self._world.record_answer(self.node.number, each.wanted)
+            self._world.record_answer(self.node.number, each.filter)
             self._world.recorder.request(
                 each.request,
                 self.node.number,
                 each.time,
-                each.wanted,
+                each.filter,
                 "satisfied",
                 answered=now,
                 publication=publication.id,
                 fresh=fresh,
             )
             # Deferred, since the router is in the middle of the delivery.
-            self._world.call_at(now, self._satisfied, self.node.incarnation, each.wanted)
+            self._world.call_at(now, self._satisfied, self.node.incarnation, each.filter)
 
     def _await_turn(self) -> None:
         time = next(self._times, None)
@@ -77,24 +77,24 @@ class Requester(Application):
             self._ask(self._asking.filter_at(self._turn, self.node.position()))
         self._await_turn()
 
-    def _ask(self, wanted: Filter) -> None:
+    def _ask(self, filter: Filter) -> None:
         now = self._world.now()
-        self._asked += 1
-        request = self.node.number << 32 | self._asked
+        self._count += 1
+        request = self.node.number << 32 | self._count
         timeout = self._world.call_at(now + self._asking.requesting.timeout, self._expire, request)
-        self._open.append(_OpenRequest(request, now, wanted, timeout))
-        self._world.record_request(self.node.number, wanted)
-        self.node.router.request(wanted)
+        self._open.append(_OpenRequest(request, now, filter, timeout))
+        self._world.record_request(self.node.number, filter)
+        self.node.router.request(filter)
 
     def _expire(self, request: int) -> None:
         expired = next(each for each in self._open if each.request == request)
         self._open.remove(expired)
         self._end(expired, "expired")
-        self.node.when_awake(self._satisfied, self.node.incarnation, expired.wanted)
+        self.node.when_awake(self._satisfied, self.node.incarnation, expired.filter)
 
-    def _satisfied(self, incarnation: int, wanted: Filter) -> None:
+    def _satisfied(self, incarnation: int, filter: Filter) -> None:
         if self.node.works and self.node.incarnation == incarnation:
-            self.node.router.cancel_request(wanted)
+            self.node.router.cancel_request(filter)
 
     def _close(self, outcome: str) -> None:
         still_open, self._open = self._open, []
@@ -103,5 +103,5 @@ class Requester(Application):
             self._end(each, outcome)
 
     def _end(self, each: _OpenRequest, outcome: str) -> None:
-        self._world.record_answer(self.node.number, each.wanted)
-        self._world.recorder.request(each.request, self.node.number, each.time, each.wanted, outcome)
+        self._world.record_answer(self.node.number, each.filter)
+        self._world.recorder.request(each.request, self.node.number, each.time, each.filter, outcome)

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 class Subscriber(Application):
     """Polls its position, and subscribes to its interests there."""
 
-    __slots__ = ("_interest", "_next", "_wanted", "_world")
+    __slots__ = ("_filters", "_interest", "_next", "_world")
 
     def __init__(self, world: World, node: Node, interest: Interest) -> None:
         super().__init__(node)
         self._world = world
         self._interest = interest
-        self._wanted: tuple[Filter, ...] = ()
+        self._filters: tuple[Filter, ...] = ()
         self._next: Timer | None = None
 
     def start(self) -> None:
@@ -34,22 +34,22 @@ class Subscriber(Application):
         """Remove all interests: no events are expected at a crashed node."""
         if self._next is not None:
             self._next.cancel()
-        for wanted in self._wanted:
-            self._note(wanted, begins=False)
-        self._wanted = ()
+        for filter in self._filters:
+            self._note(filter, begins=False)
+        self._filters = ()
 
     def _poll_position(self, due: int) -> None:
         """Subscribe to the interests at the current position; polls missed during sleep are skipped."""
         look = max(due, self._interest.last_poll(self._world.now()))
         position = self.node.position()
-        wanted = self._interest.filters_at(position, look)
-        if wanted != self._wanted:
-            before, self._wanted = self._wanted, wanted
+        filters = self._interest.filters_at(position, look)
+        if filters != self._filters:
+            before, self._filters = self._filters, filters
             for filter in before:
-                if filter not in wanted:
+                if filter not in filters:
                     self.node.router.unsubscribe(filter)
                     self._note(filter, begins=False)
-            for filter in wanted:
+            for filter in filters:
                 if filter not in before:
                     self.node.router.subscribe(filter)
                     self._note(filter, begins=True)
@@ -58,5 +58,5 @@ class Subscriber(Application):
             time = self._interest.time_of(following)
             self._next = self._world.call_at(time, self.node.when_awake, self._poll_position, following)
 
-    def _note(self, wanted: Filter, *, begins: bool) -> None:
-        self._world.record_interest(self.node.number, wanted, begins=begins)
+    def _note(self, filter: Filter, *, begins: bool) -> None:
+        self._world.record_interest(self.node.number, filter, begins=begins)

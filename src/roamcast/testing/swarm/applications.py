@@ -29,8 +29,8 @@ class Applications:
 
     def __init__(self, record: SwarmRecord) -> None:
         self._record = record
-        self.offers: dict[NodeId, dict[Zones, Filter]] = {}
-        self._wishes: dict[NodeId, list[SubscriptionSpan]] = {}
+        self.advertised: dict[NodeId, dict[Zones, Filter]] = {}
+        self._spans: dict[NodeId, list[SubscriptionSpan]] = {}
         self._waiting: dict[NodeId, list[Callable[[], None]]] = {}
         "Actions that are deferred until the node wakes up or restarts."
         self.mesh: RecordingMesh
@@ -51,25 +51,25 @@ class Applications:
 
     def publish(self, node: NodeId, zone: int, size: int = 512) -> SwarmPublication:
         """Publish an event of a zone at `node` now, with a size in bytes."""
-        offered = any(first <= zone <= last for first, last in self.offers.get(node, {}))
-        return SwarmPublication(self.mesh.now, self.mesh.publish(node, Note(zone=zone), size), offered)
+        advertised = any(first <= zone <= last for first, last in self.advertised.get(node, {}))
+        return SwarmPublication(self.mesh.now, self.mesh.publish(node, Note(zone=zone), size), advertised)
 
     def resume(self, node: NodeId, anew: bool) -> None:
         """Execute deferred actions; after a restart, first repeat advertisements and subscriptions."""
         router = self.mesh.routers[node]
         if anew:
-            for offered in list(self.offers.get(node, {}).values()):
-                router.advertise(offered)
-            for wish in list(self._wishes.get(node, ())):
-                (router.request if wish.single else router.subscribe)(wish.pattern)
+            for filter in list(self.advertised.get(node, {}).values()):
+                router.advertise(filter)
+            for span in list(self._spans.get(node, ())):
+                (router.request if span.single else router.subscribe)(span.pattern)
         for action in self._waiting.pop(node, []):
             action()
 
     def on_delivery(self, node: NodeId, publication: Publication) -> None:
         """Handle a delivery: requests that it matches are cancelled in a later call."""
-        for wish in self._wishes.get(node, ()):
-            if wish.single and wish.pattern.matches(publication.event):
-                self.mesh.call_at(self.mesh.now, self._when_awake, node, partial(self._satisfied, node, wish))
+        for span in self._spans.get(node, ()):
+            if span.single and span.pattern.matches(publication.event):
+                self.mesh.call_at(self.mesh.now, self._when_awake, node, partial(self._satisfied, node, span))
 
     def _when_awake(self, node: NodeId, action: Callable[[], None]) -> None:
         if self.mesh.is_awake(node):
@@ -78,30 +78,30 @@ class Applications:
             self._waiting.setdefault(node, []).append(action)
 
     def _advertise(self, node: NodeId, zones: Zones) -> None:
-        self.offers.setdefault(node, {})[zones] = pattern(zones)
+        self.advertised.setdefault(node, {})[zones] = pattern(zones)
         self.mesh.advertise(node, pattern(zones))
 
-    def _subscribe(self, node: NodeId, wanted: Filter, single: bool) -> None:
-        wishes = self._wishes.setdefault(node, [])
-        if any(wish.pattern == wanted for wish in wishes):
+    def _subscribe(self, node: NodeId, filter: Filter, single: bool) -> None:
+        spans = self._spans.setdefault(node, [])
+        if any(span.pattern == filter for span in spans):
             return  # the application has this subscription or request already
-        wish = SubscriptionSpan(node, wanted, self.mesh.now, single)
-        wishes.append(wish)
-        self._record.subscriptions.append(wish)
-        (self.mesh.request if single else self.mesh.subscribe)(node, wanted)
+        span = SubscriptionSpan(node, filter, self.mesh.now, single)
+        spans.append(span)
+        self._record.subscriptions.append(span)
+        (self.mesh.request if single else self.mesh.subscribe)(node, filter)
 
-    def _unsubscribe(self, node: NodeId, wanted: Filter) -> None:
-        for wish in self._wishes.get(node, []):
-            if wish.pattern == wanted and not wish.single:
-                self._end(wish)
-                self.mesh.unsubscribe(node, wanted)
+    def _unsubscribe(self, node: NodeId, filter: Filter) -> None:
+        for span in self._spans.get(node, []):
+            if span.pattern == filter and not span.single:
+                self._end(span)
+                self.mesh.unsubscribe(node, filter)
                 return
 
-    def _satisfied(self, node: NodeId, wish: SubscriptionSpan) -> None:
-        if wish.end == inf:
-            self._end(wish)
-            self.mesh.routers[node].cancel_request(wish.pattern)
+    def _satisfied(self, node: NodeId, span: SubscriptionSpan) -> None:
+        if span.end == inf:
+            self._end(span)
+            self.mesh.routers[node].cancel_request(span.pattern)
 
-    def _end(self, wish: SubscriptionSpan) -> None:
-        wish.end = self.mesh.now
-        self._wishes[wish.node] = [each for each in self._wishes[wish.node] if each is not wish]
+    def _end(self, span: SubscriptionSpan) -> None:
+        span.end = self.mesh.now
+        self._spans[span.node] = [each for each in self._spans[span.node] if each is not span]

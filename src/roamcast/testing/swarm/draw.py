@@ -100,21 +100,21 @@ def _draw_work(random: Random, nodes: int, end: float) -> list[Step]:
     """Return the steps of applications: advertisements, subscriptions, requests and advertised events."""
     steps: list[Step] = []
     for node in random.sample(range(nodes), random.randint(1, min(nodes, random.choice((2, 2, 4))))):
-        offered: Zones = random.choice(((0, ZONES - 1), (0, ZONES - 1), (1, 3)))
+        advertised: Zones = random.choice(((0, ZONES - 1), (0, ZONES - 1), (1, 3)))
         began = round(random.uniform(0, 5), 3)
-        steps.append(AdvertiseStep(at=began, node=node, zones=offered))
-        steps += _draw_publications(random, node, offered, began, end)
+        steps.append(AdvertiseStep(at=began, node=node, zones=advertised))
+        steps += _draw_publications(random, node, advertised, began, end)
     for node in random.sample(range(nodes), random.randint(1, min(nodes, 4))):
         for _ in range(random.choice((1, 1, 2))):
             at = round(random.choice((random.uniform(0, 10), random.uniform(0, end))), 3)
             steps.append(SubscribeStep(at=at, node=node, zones=_draw_zones(random)))
     if random.random() < 0.4:
-        for wish in [step for step in steps if isinstance(step, SubscribeStep)][:2]:
-            at = round(random.uniform(wish.at, end), 3)
-            steps.append(UnsubscribeStep(at=at, node=wish.node, zones=wish.zones))
+        for subscription in [step for step in steps if isinstance(step, SubscribeStep)][:2]:
+            at = round(random.uniform(subscription.at, end), 3)
+            steps.append(UnsubscribeStep(at=at, node=subscription.node, zones=subscription.zones))
             if random.random() < 0.5:
                 again = round(random.uniform(at, end), 3)
-                steps.append(SubscribeStep(at=again, node=wish.node, zones=wish.zones))
+                steps.append(SubscribeStep(at=again, node=subscription.node, zones=subscription.zones))
     if random.random() < 0.4:
         for _ in range(random.randint(1, 3)):
             node, at = random.randrange(nodes), round(random.uniform(0, end), 3)
@@ -122,12 +122,12 @@ def _draw_work(random: Random, nodes: int, end: float) -> list[Step]:
     return steps
 
 
-def _draw_publications(random: Random, node: NodeId, offered: Zones, began: float, end: float) -> list[Step]:
+def _draw_publications(random: Random, node: NodeId, zones: Zones, began: float, end: float) -> list[Step]:
     steps: list[Step] = []
     for _ in range(random.randint(1, 8)):
         at = round(random.uniform(began, end), 3)
         for copy in range(random.choice((1, 1, 1, 4))):
-            zone, size = random.randint(*offered), random.choice((64, 512, 1400))
+            zone, size = random.randint(*zones), random.choice((64, 512, 1400))
             steps.append(
                 PublishStep(
                     at=min(at + copy * random.choice((0.0, 0.01)), end), node=node, zone=zone, size=size

@@ -173,7 +173,7 @@ class FaultPlan:
             for publisher in range(self._nodes + 1)
             for sequence in (1, 2, 3, 40)
         ]
-        said = hostile_messages(
+        messages = hostile_messages(
             self._router,
             self._random,
             nodes=range(self._nodes + 1),
@@ -182,7 +182,7 @@ class FaultPlan:
         )
         steps: list[Step] = []
         for _ in range(self._random.choice((1, 5, 20)) if self._router.messages else 0):
-            message = next(said)
+            message = next(messages)
             try:
                 data = encode(message)
             except WireError:

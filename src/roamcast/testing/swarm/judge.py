@@ -19,7 +19,7 @@ class LawViolation(msgspec.Struct, frozen=True):
     """A law that a history breaks."""
 
     law: str
-    told: str
+    description: str
     history: History
     error: str | None = None
     "The traceback, if a router raised an exception."
@@ -38,9 +38,9 @@ def judge_all(
     Raise `TimeUpError` at `deadline`, a time of `time.monotonic` [s].
     """
     record = play_twice(history, router, deadline=deadline)
-    told = {name: check(record) for name, check in LAWS.items()}
+    results = {name: check(record) for name, check in LAWS.items()}
     return [
-        LawViolation(name, what, history, record.error) for name, what in told.items() if what is not None
+        LawViolation(name, what, history, record.error) for name, what in results.items() if what is not None
     ]
 
 
@@ -52,7 +52,7 @@ def as_test(finding: LawViolation) -> str:
     pieces = "".join(f"        {text[at : at + WIDTH]!r}\n" for at in range(0, len(text), WIDTH))
     return (
         f"def test_{name}():\n"
-        f"    # {finding.told.splitlines()[0][:WIDTH]}\n"
+        f"    # {finding.description.splitlines()[0][:WIDTH]}\n"
         f"    history = read(\n{pieces}    )\n"
         f"    assert judge(history) is None\n"
     )

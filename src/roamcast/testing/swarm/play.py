@@ -211,8 +211,8 @@ class _HistoryRun:
     def probe(self) -> list[SwarmPublication]:
         """Publish an event in each advertised zone of each node, and return the publications."""
         published = []
-        for node, offers in sorted(self.applications.offers.items()):
-            for zone in sorted({zone for first, last in offers for zone in range(first, last + 1)}):
+        for node, advertised in sorted(self.applications.advertised.items()):
+            for zone in sorted({zone for first, last in advertised for zone in range(first, last + 1)}):
                 published.append(self.applications.publish(node, zone))
                 self.mesh.run(for_=BETWEEN_PROBES)
         return published

@@ -60,7 +60,7 @@ class SwarmPublication(NamedTuple):
 
     time: float
     publication: Publication
-    offered: bool
+    advertised: bool
     "Whether the publisher had advertised it."
 
 
@@ -148,9 +148,9 @@ class SwarmRecord(msgspec.Struct):
     @property
     def forged_nodes(self) -> set[NodeId]:
         """Return the nodes that forged frames named, except frames of roles whose content expires."""
-        said = [heard.message for heard in self.receptions if heard.forged]
+        forged = [heard.message for heard in self.receptions if heard.forged]
         return set().union(
-            *(nodes_named(message) for message in said if unwrap(message).role not in FLEETING)
+            *(nodes_named(message) for message in forged if unwrap(message).role not in FLEETING)
         )
 
     def incarnation_at(self, node: NodeId, time: float) -> Incarnation | None:

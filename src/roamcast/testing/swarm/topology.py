@@ -52,7 +52,7 @@ def draw_topology(random: Random, end: float, *, located: bool = False) -> Topol
 
 
 def _draw_located(random: Random, end: float) -> Topology:
-    """Return nodes that are each in range of an earlier one, and stand, or move and return at the end."""
+    """Place nodes, each in range of an earlier one; some of them move, and return at the end."""
     places = [(0.0, 0.0)]
     for _ in range(random.randint(2, 7)):
         x, y = random.choice(places)

@@ -71,7 +71,7 @@ class FloodBorder:
         return _weigh(self._reasons[bits], [unheard, f"{distance} away, it stopped:"])
 
     def _find_sources(self) -> None:
-        """Find the nodes at which copies stopped: every such node has lost one or is in range of a holder."""
+        """Find the nodes at which copies stopped: they lost one, or are in range of a holder."""
         trail, holders = self._trail, self._holders
         outside = trail.run.nodes - len(holders)
         if outside <= len(holders):

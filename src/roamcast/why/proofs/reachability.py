@@ -54,10 +54,6 @@ class Reachability:
         """Return the distance of two nodes at a time [m]."""
         return float(np.hypot(*(self.tracks.position(a, time) - self.tracks.position(b, time))))
 
-    def in_range(self, a: int, b: int, time: float) -> bool:
-        """Return whether two nodes were within range at a time."""
-        return any(start <= time <= end for start, end in self.contacts.of(a, b))
-
     def together(self, a: int, b: int, time: float) -> bool:
         """Return whether a path connected two nodes at a time."""
         parts = self.parts(time)

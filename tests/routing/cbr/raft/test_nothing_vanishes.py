@@ -201,6 +201,23 @@ def test_copies_beyond_a_full_list_wait_on():
     assert [each.publication.sequence for each in mesh.deliveries] == [1, 5000]
 
 
+@pytest.mark.parametrize("ages", [(9.0, 0.0), (0.0, 9.0)])
+def test_of_the_ages_of_two_early_copies_the_greater_one_counts(ages):
+    """An age is what the relays have counted, so an event is at least that old."""
+    mesh = subscriber()
+    mesh.run(for_=20)
+    ordering, now = mesh.routers[1].ordering, mesh.now
+
+    def hand_over(sequence, age, known_until):
+        event = XcastEvent(Publication(0, sequence, THREE), (0,), (), age=int(1000 * age))
+        ordering.handle(event, Addressee(1, sequence - 1, 1), (), known_until, True)
+
+    for age in ages:
+        hand_over(3, age, now - 5.0)
+    hand_over(2, 10.0, now - 5.0)
+    assert [each.publication.sequence for each in mesh.deliveries] == [1, 2, 3]
+
+
 def test_an_event_from_before_it_was_wanted_is_dropped_as_unwanted():
     mesh = subscriber()
     publication = Publication(0, 2, THREE)

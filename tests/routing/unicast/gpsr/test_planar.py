@@ -142,7 +142,7 @@ def test_a_position_is_told_in_the_nearest_centimetres(kind, x, y):
     def nearest(metres):
         return 0 if isnan(metres) else round(min(max(100 * metres, -FAR), FAR))
 
-    told = kind.told(Position(x, y), PointCm, FAR)
+    told = kind.rounded(Position(x, y), PointCm, FAR)
     assert type(told) is PointCm
     assert told == (nearest(x), nearest(y))
 
@@ -156,7 +156,7 @@ def test_what_is_no_position_is_not_told():
         (),
     ):
         with pytest.raises(TypeError):
-            Places.told(*wrong)
+            Places.rounded(*wrong)
 
 
 def walk_on(here, edges_here, told, spots, hop):

@@ -36,7 +36,7 @@ def of_publisher(publishing: RaftPublisher) -> dict[str, Footprint]:
 def of_subscriber(subscribing: RaftSubscriber, ordering: OrderedDelivery) -> dict[str, Footprint]:
     """Return the sizes of the subscription state by publisher, of the streams, and of the reorder buffers."""
     p, subscriptions = subscribing.parameters, subscribing.subscriptions.values()
-    patterns = sum(_patterns((*each.offers, *each.patterns)) for each in subscriptions)
+    patterns = sum(_patterns((*each.advertised, *each.patterns)) for each in subscriptions)
     streams = ordering.streams.values()
     early = [
         waiting.publication
@@ -63,14 +63,14 @@ def of_broker(cache: EventCache, custody: Custody, acks: AckAggregator) -> dict[
     most = cache.parameters.cached_events
     passed = [cached for _, cached in cache.events.items(-inf)]
     held = _events([cached.publication for cached in passed], most)
-    ways = sum(
+    routes = sum(
         4 * len(cached.chain) + 13 * len(cached.destinations) + 4 * len(cached.acknowledged)
         for cached in passed
     )
     stuck = sum(event.size + 13 * len(nodes) for event, nodes in custody.waiting.values())
     gathered = sum(8 + 4 * len(nodes) for nodes in acks.gathered.values())
     return {
-        "cache": held._replace(bytes=held.bytes + ways),
+        "cache": held._replace(bytes=held.bytes + routes),
         "custody": Footprint(len(custody.waiting), stuck, most),
         "acks": Footprint(len(acks.gathered), gathered, most),
     }

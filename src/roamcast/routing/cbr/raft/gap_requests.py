@@ -40,19 +40,19 @@ class GapRequests:
         if not p.paced:
             self._send(publisher, stream, wire_gaps(holes))
             return
-        if now < stream.asked_at + stream.timeout:
+        if now < stream.requested_at + stream.timeout:
             # Requested a moment ago: the answer may be on its way.
-            holes = [hole for hole in holes if hole[1] > stream.asked]
+            holes = [hole for hole in holes if hole[1] > stream.requested]
         else:
-            stream.asked_at = now
-            if stream.asked > LOWEST:
+            stream.requested_at = now
+            if stream.requested > LOWEST:
                 stream.timeout = min(2 * stream.timeout, p.ping_wait)
         if holes:
-            stream.asked = holes[-1][1]
+            stream.requested = holes[-1][1]
             self._send(publisher, stream, wire_gaps(holes))
         if not stream.reminded and stream.timeout < p.ping_wait:
             stream.reminded = True
-            wait = max(stream.asked_at + stream.timeout - now, p.nack_delay)
+            wait = max(stream.requested_at + stream.timeout - now, p.nack_delay)
             self.host.call_later(wait, self._repeat, publisher, stream)
 
     def _repeat(self, publisher: NodeId, stream: PublisherStream) -> None:

@@ -43,9 +43,9 @@ class OrderedDelivery:
         self._requests = GapRequests(host, p, self.streams, ask)
 
     def handle(
-        self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...], sure: float, wanted: bool
+        self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...], sure: float, subscribed: bool
     ) -> Drop | None:
-        """Handle an event addressed to this node; deliver it to the application if `wanted`.
+        """Handle an event addressed to this node; deliver it to the application if `subscribed`.
 
         The publisher knew all interests up to time `sure`. It may still insert events before those published
         later, so these are buffered.
@@ -67,11 +67,13 @@ class OrderedDelivery:
         published = self.host.now() - event.age / 1000
         late = event.age >= 1000 * self.parameters.retransmit_timeout and self._run_gather > 0
         if before > stream.last or published > sure:
-            return self._keep_early(stream, BufferedEvent(sequence, before, published, wanted, publication))
+            return self._keep_early(
+                stream, BufferedEvent(sequence, before, published, subscribed, publication)
+            )
         # No event was addressed to this node between `before` and this one, so there is no gap.
-        self._deliver(stream, sequence, publication, wanted)
+        self._deliver(stream, sequence, publication, subscribed)
         self._deliver_buffered(publication.publisher, stream, sure, late)
-        return None if wanted else Drop.UNWANTED
+        return None if subscribed else Drop.UNWANTED
 
     def resume(
         self,
@@ -131,8 +133,8 @@ class OrderedDelivery:
                 break
             del stream.early[first]
             if first > stream.last:
-                self._deliver(stream, first, waiting.publication, waiting.wanted)
-                if not waiting.wanted:
+                self._deliver(stream, first, waiting.publication, waiting.subscribed)
+                if not waiting.subscribed:
                     self._drop(waiting, Drop.UNWANTED)
             else:
                 self._drop(waiting, Drop.DUPLICATE)
@@ -146,7 +148,7 @@ class OrderedDelivery:
         if stream.early:
             self._requests.schedule(publisher, stream)
         else:
-            stream.timeout, stream.asked = self.parameters.retransmit_timeout, LOWEST
+            stream.timeout, stream.requested = self.parameters.retransmit_timeout, LOWEST
 
     def _acknowledge_later(self, publisher: NodeId, stream: PublisherStream) -> None:
         """Acknowledge a retransmitted event together with those that follow it."""
@@ -160,10 +162,10 @@ class OrderedDelivery:
             self._acknowledge(publisher, wire_number(stream.last))
 
     def _deliver(
-        self, stream: PublisherStream, sequence: int, publication: Publication, wanted: bool
+        self, stream: PublisherStream, sequence: int, publication: Publication, subscribed: bool
     ) -> None:
         stream.last = stream.near = sequence
-        if wanted:
+        if subscribed:
             self.host.deliver(publication)
 
     def _keep_early(self, stream: PublisherStream, waiting: BufferedEvent) -> Drop | None:
@@ -178,7 +180,7 @@ class OrderedDelivery:
                 sequence,
                 min(held.before, waiting.before),
                 min(held.published, waiting.published),
-                held.wanted and waiting.wanted,
+                held.subscribed and waiting.subscribed,
                 publication,
             )
         early[sequence] = waiting

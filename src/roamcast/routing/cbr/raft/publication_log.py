@@ -1,4 +1,4 @@
-"""What a RAFT-CBR publisher published and advertised lately, to judge subscriptions that arrive late."""
+"""Recent publications and advertisements of a RAFT-CBR publisher, to judge late subscriptions."""
 
 from __future__ import annotations
 

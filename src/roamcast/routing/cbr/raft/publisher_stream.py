@@ -26,7 +26,7 @@ class BufferedEvent(NamedTuple):
     "Extended sequence number of the preceding event."
     published: float
     "Latest possible time of publication [s]."
-    wanted: bool
+    subscribed: bool
     "Whether to deliver it to the application; false if it was published before the subscription."
     publication: Publication
 
@@ -35,7 +35,18 @@ class PublisherStream:
     """The state of the event stream of one publisher; sequence numbers are extended (`extend`)."""
 
     __slots__ = (
-        *("asked", "asked_at", "asking", "chain", "early", "edition", "last", "near", "order", "reminded"),
+        *(
+            "asking",
+            "chain",
+            "early",
+            "edition",
+            "last",
+            "near",
+            "order",
+            "reminded",
+            "requested",
+            "requested_at",
+        ),
         *("delayed", "timeout", "unplaced"),
     )
 
@@ -55,7 +66,7 @@ class PublisherStream:
         self.chain: tuple[NodeId, ...] = ()
         "The path of the latest event, the nearest node first."
         self.asking = False
-        self.asked = LOWEST
+        self.requested = LOWEST
         "The highest sequence number requested."
         self.timeout = timeout
         "Time to wait for an answer before all gaps are requested again [s]; doubled each time."
@@ -63,7 +74,7 @@ class PublisherStream:
         "Whether a repeated request is scheduled."
         self.delayed = False
         "Whether an acknowledgement is delayed until further events of its run arrive."
-        self.asked_at = -inf
+        self.requested_at = -inf
         "When all gaps were last requested [s]."
 
     def extend(self, sequence: int) -> int:

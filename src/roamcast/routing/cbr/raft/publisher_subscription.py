@@ -13,13 +13,13 @@ class PublisherSubscription:
 
     __slots__ = (
         "acknowledged",
+        "advertised",
         "event",
         "event_at",
         "first_sent",
         "heard_at",
         "incarnation",
-        "latest_offer",
-        "offers",
+        "latest_advertised",
         "patterns",
         "sent_at",
         "serial",
@@ -43,8 +43,8 @@ class PublisherSubscription:
         "When that event was published, by its age [s]."
         self.waits = False
         "Whether the next subscription waits for a newer advertisement or event."
-        self.offers: dict[Filter, None] = {}
-        self.latest_offer: Filter | None = None
+        self.advertised: dict[Filter, None] = {}
+        self.latest_advertised: Filter | None = None
         "The filter of the latest advertisement; the next one most often has the same object."
         self.patterns: tuple[Filter, ...] = ()
         self.version = 0

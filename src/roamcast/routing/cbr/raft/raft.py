@@ -14,6 +14,7 @@ from roamcast.routing.cbr.advertising import Advertising
 from roamcast.routing.cbr.messages import Advert
 from roamcast.routing.cbr.raft import footprints
 from roamcast.routing.cbr.raft.ack_aggregation import AckAggregator
+from roamcast.routing.cbr.raft.addressee import RaftAddressee
 from roamcast.routing.cbr.raft.cache import EventCache
 from roamcast.routing.cbr.raft.custody import Custody
 from roamcast.routing.cbr.raft.duplicates import RecentDuplicates
@@ -29,7 +30,6 @@ from roamcast.routing.cbr.raft.messages import (
     Subscribe,
     SubscribeAck,
     XcastEvent,
-    incarnation_of,
 )
 from roamcast.routing.cbr.raft.ordered_delivery import OrderedDelivery
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
@@ -118,6 +118,8 @@ class RaftCbr(Advertising):
             last=self.ordering.last,
             evict=self.ordering.drop_buffered,
         )
+        self.addressee = RaftAddressee(host, self.incarnation, self.subscribing, self.ordering)
+        self._handle_addressed = self.addressee.handle_event
         self.custody = Custody(host, p, self.cache, self.xcast.send_event)
         self.recent = RecentDuplicates(host, p)
         self.acks = AckAggregator(host, p, self.cache, self.upstream.acknowledge)
@@ -130,8 +132,8 @@ class RaftCbr(Advertising):
             Ack: self._handle_ack,
             Nack: self._handle_nack,
             Subscribe: self._handle_subscribe,
-            SubscribeAck: self._handle_subscribe_ack,
-            EditionAck: self._handle_subscribe_ack,
+            SubscribeAck: self.addressee.handle_subscribe_ack,
+            EditionAck: self.addressee.handle_subscribe_ack,
         }
 
     @classmethod
@@ -201,14 +203,14 @@ class RaftCbr(Advertising):
     def _settle(self, sequence: int, subscriber: NodeId, acknowledged: bool | None) -> None:
         self.settled(self.host.node << 32 | sequence, subscriber, acknowledged)
 
-    def subscribe(self, wanted: Filter) -> None:
+    def subscribe(self, filter: Filter) -> None:
         """Subscribe, and inform the publishers whose advertisements intersect the interests."""
-        super().subscribe(wanted)
+        super().subscribe(filter)
         self.subscribing.update_interests(self.interests)
 
-    def unsubscribe(self, wanted: Filter) -> None:
+    def unsubscribe(self, filter: Filter) -> None:
         """Unsubscribe; events already addressed to this node are still delivered."""
-        super().unsubscribe(wanted)
+        super().unsubscribe(filter)
         self.subscribing.update_interests(self.interests)
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
@@ -322,7 +324,7 @@ class RaftCbr(Advertising):
         others = []
         for destination in event.destinations:
             if destination[0] == me:  # by index: the name takes several times as long
-                reason = self._handle_mine(event, destination, chain)
+                reason = self._handle_addressed(event, destination, chain)
             else:
                 others.append(destination)
         if others:
@@ -337,30 +339,6 @@ class RaftCbr(Advertising):
                 self.xcast.send_event(onward)
         return reason
 
-    def _handle_mine(self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...]) -> Drop | None:
-        publisher = event.publication.publisher
-        if not self.subscribing.knows(publisher):
-            self.subscribing.announce_incarnation(publisher)
-            return Drop.EXPIRED
-        if incarnation_of(place.edition) != self.incarnation:
-            # Another incarnation does not know the predecessors of this event, and no node would send them.
-            return Drop.EXPIRED
-        if not self.subscribing.has_sent(publisher, place.edition):
-            return Drop.MALFORMED
-        published = self.host.now() - event.age / 1000
-        if place.doubtful:
-            # The publisher sent the copy after this edition, so the event is no older than that and its age.
-            earliest = self.subscribing.first_sent(publisher, place.edition) - event.age / 1000
-            wanted = self.subscribing.was_subscribed(event.publication.event, earliest, published)
-        else:
-            wanted = self.subscribing.subscribed(event.publication.event, published)
-            if not wanted:
-                # Another node has subscribed in this node's name.
-                self.subscribing.correct(publisher)
-        return self.ordering.handle(
-            event, place, chain[-2::-1], self.subscribing.known_until(publisher), wanted
-        )
-
     def _handle_ping(self, ping: Ping, sender: NodeId) -> Drop | None:
         if ping.publisher == self.host.node:
             return Drop.MALFORMED
@@ -372,10 +350,7 @@ class RaftCbr(Advertising):
         chain = join_chain(ping.chain, self.host.node)
         others = tuple(d for d in ping.destinations if d != self.host.node)
         if len(others) < len(ping.destinations):
-            if self.subscribing.knows(ping.publisher):
-                self.ordering.answer_ping(ping.publisher, chain[-2::-1])
-            else:
-                self.subscribing.announce_incarnation(ping.publisher)
+            self.addressee.handle_ping(ping.publisher, chain)
         if others:
             self.xcast.send_ping(Ping(ping.publisher, chain, others))
         return None
@@ -407,13 +382,3 @@ class RaftCbr(Advertising):
         if message.subscriber == self.host.node:
             return Drop.MALFORMED
         return self.publishing.subscribe(message)
-
-    def _handle_subscribe_ack(self, message: SubscribeAck | EditionAck, sender: NodeId) -> Drop | None:
-        refused = self.subscribing.acknowledge(message)
-        if refused is None:
-            if isinstance(message, EditionAck):
-                order, doubtful = message.order(), message.doubtful()
-                self.ordering.resume(message.publisher, message.edition, order, doubtful)
-            else:
-                self.ordering.resume(message.publisher, message.edition)
-        return refused

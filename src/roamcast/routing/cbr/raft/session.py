@@ -118,7 +118,7 @@ class SubscriberSession:
         return wire_number(before), tuple(fitting)
 
     def skip(self, sequence: int) -> None:
-        """Make the predecessor of `sequence` that of its successor."""
+        """Take `sequence` out of the order: its successor follows its predecessor."""
         self.skipped = max(self.skipped, sequence)
         before = self.outstanding[sequence]
         if self.tail == sequence:

@@ -23,7 +23,7 @@ from roamcast.routing.cbr.raft.publisher_subscription import PublisherSubscripti
 from roamcast.routing.router import Drop, Host, Message, NodeId
 from roamcast.routing.state.serials import is_newer
 
-OFFERS_KEPT = 64
+FILTERS_KEPT = 64
 PERIODS_KEPT = 64
 VERSIONS_KEPT = 16
 
@@ -61,11 +61,11 @@ class RaftSubscriber:
     def update_interests(self, interests: Iterable[Filter]) -> None:
         """Replace the interests; simultaneous changes are sent together."""
         now = self.host.now()
-        wanted = {pattern: self.interests.get(pattern, now) for pattern in interests}
+        patterns = {pattern: self.interests.get(pattern, now) for pattern in interests}
         for pattern, began in self.interests.items():
-            if pattern not in wanted:
+            if pattern not in patterns:
                 self._remember(pattern, began, now)
-        self.interests = wanted
+        self.interests = patterns
         if not self._dirty:
             self._dirty = True
             self.host.call_later(0.0, self._update_all)
@@ -100,10 +100,10 @@ class RaftSubscriber:
             subscription.serial, subscription.serial_at = advert.serial, now
             if subscription.waits:
                 self._send(advert.publisher, subscription)
-        if advert.pattern is not subscription.latest_offer:
-            subscription.latest_offer = advert.pattern
-            if advert.pattern not in subscription.offers and len(subscription.offers) < OFFERS_KEPT:
-                subscription.offers[advert.pattern] = None
+        if advert.pattern is not subscription.latest_advertised:
+            subscription.latest_advertised = advert.pattern
+            if advert.pattern not in subscription.advertised and len(subscription.advertised) < FILTERS_KEPT:
+                subscription.advertised[advert.pattern] = None
                 self._update_publisher(advert.publisher, subscription)
         if not subscription.acknowledged:
             self._schedule_retry(advert.publisher, subscription)
@@ -214,13 +214,13 @@ class RaftSubscriber:
         for publisher, subscription in self.subscriptions.items():
             self._update_publisher(publisher, subscription)
 
-    def _offered(self, subscription: PublisherSubscription, pattern: Filter) -> bool:
-        return any(self._relations.intersects(offer, pattern) for offer in subscription.offers)
+    def _advertised(self, subscription: PublisherSubscription, pattern: Filter) -> bool:
+        return any(self._relations.intersects(advertised, pattern) for advertised in subscription.advertised)
 
     def _missed(self, subscription: PublisherSubscription) -> list[tuple[Filter, float, float]]:
         """Return the recent interests in the publisher's events that it may never have known."""
         since = self._covered_since(subscription)
-        return [past for past in self._past if past[2] >= since and self._offered(subscription, past[0])]
+        return [past for past in self._past if past[2] >= since and self._advertised(subscription, past[0])]
 
     def _covered_since(self, subscription: PublisherSubscription) -> float:
         """Return since when [s] the record of interests that a publisher may not know is complete."""
@@ -229,19 +229,19 @@ class RaftSubscriber:
 
     def _update_publisher(self, publisher: NodeId, subscription: PublisherSubscription) -> None:
         """Send a new version to `publisher` if the interests that concern it have changed."""
-        wanted = tuple(pattern for pattern in self.interests if self._offered(subscription, pattern))
-        if wanted != subscription.patterns or (not subscription.version and self._missed(subscription)):
+        patterns = tuple(pattern for pattern in self.interests if self._advertised(subscription, pattern))
+        if patterns != subscription.patterns or (not subscription.version and self._missed(subscription)):
             # Without recall no event is inserted between others, so none need be buffered.
-            late = set(wanted).difference(subscription.patterns) if self.parameters.recall else ()
+            late = set(patterns).difference(subscription.patterns) if self.parameters.recall else ()
             for pattern in late:
                 subscription.unsure_since = min(subscription.unsure_since, self.interests[pattern])
             if (
                 self.parameters.retract
                 and self.parameters.recall
-                and set(subscription.patterns).difference(wanted)
+                and set(subscription.patterns).difference(patterns)
             ):
                 subscription.unsure_since = min(subscription.unsure_since, self.host.now())
-            subscription.patterns = wanted
+            subscription.patterns = patterns
             self._count_version(subscription)
             self._send(publisher, subscription)
 

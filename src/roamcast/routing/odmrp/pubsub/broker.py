@@ -34,7 +34,7 @@ class Broker:
 
     def set_subscriptions(self, filters: Iterable[Filter]) -> bool:
         """Replace the subscriptions; return whether the minimal set has changed."""
-        self._cover.replace_all(wanted for wanted in filters if not wanted.empty)
+        self._cover.replace_all(filter for filter in filters if not filter.empty)
         minimal = tuple(sorted(self._cover.minimal(), key=hash))  # a filter's hash is the same at every node
         if minimal == self.filters:
             return False
@@ -65,12 +65,12 @@ class Broker:
 
     def matches(self, event: Event) -> bool:
         """Return whether a subscription matches an event."""
-        return any(wanted.matches(event) for wanted in self.filters)
+        return any(filter.matches(event) for filter in self.filters)
 
     def may_match(self, query: Event | EventDigest | Filter, by_summary: bool) -> bool:
         """Return whether a subscription may match the query of a join request; False is always correct."""
         if isinstance(query, Filter):
-            return any(wanted.intersects(query) for wanted in self.filters)
+            return any(filter.intersects(query) for filter in self.filters)
         if isinstance(query, Event) and not by_summary:
             return self.matches(query)
         return self.summary.admits(query)
@@ -79,6 +79,6 @@ class Broker:
         """Do the same as `may_match`, without the summary's false positives except hash collisions."""
         if isinstance(query, EventDigest):
             if self._exact is None:
-                self._exact = [Summary.of([wanted], FINE) for wanted in self.filters]
+                self._exact = [Summary.of([filter], FINE) for filter in self.filters]
             return any(each.admits(query) for each in self._exact)
         return self.may_match(query, by_summary=False)

@@ -64,7 +64,7 @@ class Clients(UnicastUser):
 
     def filters(self) -> list[Filter]:
         """Return the subscriptions of all clients."""
-        return [wanted for _, filters in self._clients.items(self._host.now()) for wanted in filters]
+        return [filter for _, filters in self._clients.items(self._host.now()) for filter in filters]
 
     def send_event(self, publication: Publication) -> bool:
         """Send an event to each client whose subscriptions match it; return whether there is one."""

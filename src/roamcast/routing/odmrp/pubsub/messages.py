@@ -9,7 +9,7 @@ from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.summary import EventDigest
-from roamcast.routing.odmrp.messages import Lifetimes, Motions
+from roamcast.routing.odmrp.messages import PACKET, Lifetimes, Motions
 from roamcast.routing.router import Category, Message, Publication, Role
 from roamcast.wire.blobs import Blob, FilterField
 from roamcast.wire.byte_reader import ByteReader
@@ -123,10 +123,7 @@ class ContentRequest(
     "Group assignments that the brokers have not adopted yet."
     motion: Motions = ()
 
-    @property
-    def packet(self) -> int:
-        """The id by which duplicates are recognised."""
-        return self.source << 32 | self.sequence
+    packet = PACKET
 
 
 class EventRequest(Message, number=78, category=Category.EVENT, role=Role.EVENT, dedup_field="packet"):
@@ -140,10 +137,7 @@ class EventRequest(Message, number=78, category=Category.EVENT, role=Role.EVENT,
     roster: Annotated[tuple[GroupJoin, ...], ListOf(255)] = ()
     motion: Motions = ()
 
-    @property
-    def packet(self) -> int:
-        """The id by which duplicates are recognised."""
-        return self.source << 32 | self.sequence
+    packet = PACKET
 
 
 class SummaryTable(Message, number=79, category=Category.SUBSCRIPTION, role=Role.SUBSCRIPTION):
@@ -162,10 +156,7 @@ class GroupEvent(Message, number=80, category=Category.EVENT, role=Role.EVENT, d
     groups: Annotated[frozenset[Group], ListOf(MOST_GROUPS, least=1)]
     publication: Publication
 
-    @property
-    def packet(self) -> int:
-        """The id by which duplicates are recognised."""
-        return self.source << 32 | self.sequence
+    packet = PACKET
 
 
 class ClientWish(Message, number=81, category=Category.SUBSCRIPTION, role=Role.SUBSCRIPTION):

@@ -121,24 +121,24 @@ class PubSubOdmrp(MeshRouter):
         if self.clients is not None:
             self.clients.start()
 
-    def advertise(self, offered: Filter) -> None:
+    def advertise(self, filter: Filter) -> None:
         """Add an advertisement; in advertisement mode, send a query for its subscribers."""
-        self.groups.publishes(offered.type)
-        if offered not in self.queries.offered:
-            self.queries.offer(offered)
+        self.groups.publishes(filter.type)
+        if filter not in self.queries.advertised:
+            self.queries.advertise(filter)
         if self.parameters.query_content == "advertisement" and self._is_broker:
             self._active_at = self.host.now()
             if self._first_request is None or not self._first_request.active:
                 self._first_request = call_within(self.host, self.parameters.spread, self._request)
 
-    def subscribe(self, wanted: Filter) -> None:
+    def subscribe(self, filter: Filter) -> None:
         """Add a subscription, and send it at once to publishers with recent queries."""
-        super().subscribe(wanted)
+        super().subscribe(filter)
         self._update_broker()
 
-    def unsubscribe(self, wanted: Filter) -> None:
+    def unsubscribe(self, filter: Filter) -> None:
         """Remove a subscription."""
-        super().unsubscribe(wanted)
+        super().unsubscribe(filter)
         self._update_broker()
 
     def publish(self, publication: Publication) -> None:
@@ -243,17 +243,17 @@ class PubSubOdmrp(MeshRouter):
 
     def _deliver(self, publication: Publication) -> Drop | None:
         """Deliver an event here and to matching clients, once; otherwise return the reason of the drop."""
-        wanted = publication.publisher != self.host.node and self.matches(publication.event)
-        if wanted and not self.delivered.add(publication.id):
+        subscribed = publication.publisher != self.host.node and self.matches(publication.event)
+        if subscribed and not self.delivered.add(publication.id):
             return DUPLICATE
-        if wanted:
+        if subscribed:
             self.host.deliver(publication)
         if self.clients is not None and self._is_broker:
-            if wanted or self.delivered.add(publication.id):
-                wanted = self.clients.send_event(publication) or wanted
+            if subscribed or self.delivered.add(publication.id):
+                subscribed = self.clients.send_event(publication) or subscribed
             else:
                 return DUPLICATE
-        return None if wanted else Drop.UNWANTED
+        return None if subscribed else Drop.UNWANTED
 
     # Join requests.
 

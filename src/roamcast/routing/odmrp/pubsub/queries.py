@@ -30,15 +30,15 @@ class PublisherQueries:
 
     def __init__(self, parameters: PubSubParameters) -> None:
         self._parameters = parameters
-        self.offered: list[Filter] = []
+        self.advertised: list[Filter] = []
         self._advertised = NEVER
         "Times of the queries for the advertisement."
         self._about: dict[Event, QueryTimes] = {}
         "Times of the queries for each event, most recent last."
 
-    def offer(self, offered: Filter) -> None:
+    def advertise(self, filter: Filter) -> None:
         """Add an advertisement, for which no query has been sent yet."""
-        self.offered.append(offered)
+        self.advertised.append(filter)
         self._advertised = NEVER
 
     def known_at(self, event: Event, now: float) -> float:
@@ -53,7 +53,7 @@ class PublisherQueries:
         if times.last > since:
             known_at = times.first
         times = self._advertised
-        if times.last > since and times.first < known_at and self._is_offered(event):
+        if times.last > since and times.first < known_at and self._is_advertised(event):
             known_at = times.first
         return known_at + (p.settling_time if p.piggyback else p.round_trip)
 
@@ -62,11 +62,11 @@ class PublisherQueries:
     ) -> tuple[Event | EventDigest | Filter, ...]:
         """Return the queries of a join request that carries (`carried`) or concerns an event."""
         found: list[Event | EventDigest | Filter] = []
-        if self._parameters.query_content == "advertisement" and self.offered:
-            found += self.offered[:MOST_QUERIES]
+        if self._parameters.query_content == "advertisement" and self.advertised:
+            found += self.advertised[:MOST_QUERIES]
             self._advertised = self._renewed(self._advertised, now)
         if event is not None:
-            if not carried and not (found and self._is_offered(event)):
+            if not carried and not (found and self._is_advertised(event)):
                 found.append(self._smaller(event))
             if self._parameters.query_content == "batch":
                 latest = [each for each in reversed(self._about) if each != event]
@@ -87,8 +87,8 @@ class PublisherQueries:
         """Return the times after a query at `now`; half a `timeout` without query begins a new series."""
         return QueryTimes(times.first if now - times.last < self._parameters.timeout / 2 else now, now)
 
-    def _is_offered(self, event: Event) -> bool:
-        return any(offer.matches(event) for offer in self.offered[:MOST_QUERIES])
+    def _is_advertised(self, event: Event) -> bool:
+        return any(each.matches(event) for each in self.advertised[:MOST_QUERIES])
 
     def _smaller(self, event: Event) -> Event | EventDigest:
         digest = EventDigest.of(event)

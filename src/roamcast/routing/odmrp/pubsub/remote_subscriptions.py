@@ -30,7 +30,7 @@ def is_valid(subscriptions: BrokerSubscriptions) -> bool:
 
 def may_match(subscriptions: BrokerSubscriptions, event: Event) -> bool:
     """Return whether a broker's subscriptions may match an event; False is always correct."""
-    if any(wanted.matches(event) for wanted in subscriptions.filters):
+    if any(filter.matches(event) for filter in subscriptions.filters):
         return True
     summary = read_summary(subscriptions.summary) if subscriptions.summary else None
     return summary is not None and summary.admits(event)
@@ -39,7 +39,7 @@ def may_match(subscriptions: BrokerSubscriptions, event: Event) -> bool:
 def units(subscriptions: BrokerSubscriptions, types: dict[bytes, EventType]) -> tuple[Filter, ...]:
     """Return the filters to be grouped, of the given event types; a summary yields its covering filters."""
     if not subscriptions.summary:
-        return tuple(wanted for wanted in subscriptions.filters if wanted.type.fingerprint in types)
+        return tuple(filter for filter in subscriptions.filters if filter.type.fingerprint in types)
     summary = read_summary(subscriptions.summary)
     if summary is None:
         return ()

@@ -17,24 +17,24 @@ class Detours:
     """The last full update of each neighbour."""
 
     def __init__(self) -> None:
-        self._told: dict[NodeId, DsdvUpdate] = {}
+        self._updates: dict[NodeId, DsdvUpdate] = {}
         self._metrics: dict[NodeId, dict[NodeId, int]] = {}
         "Hops to each destination by these updates; computed on first use."
 
     def hear(self, neighbour: NodeId, update: DsdvUpdate) -> None:
-        """Store a neighbour's update if it is a full one, which begins with the sender's own entry."""
+        """Store a neighbour's update if it is a full one: those begin with the neighbour's own entry."""
         if update.entries and update.entries[0][0] == neighbour:
-            self._told[neighbour] = update
+            self._updates[neighbour] = update
             self._metrics.pop(neighbour, None)
 
     def forget(self, neighbour: NodeId) -> None:
         """Remove the update of a lost neighbour."""
-        self._told.pop(neighbour, None)
+        self._updates.pop(neighbour, None)
         self._metrics.pop(neighbour, None)
 
     def footprint(self, limit: int) -> Footprint:
         """Return the size of the stored updates; there are at most `limit` neighbours."""
-        return Footprint(len(self._told), sum(update.size for update in self._told.values()), limit)
+        return Footprint(len(self._updates), sum(update.size for update in self._updates.values()), limit)
 
     def best(
         self, destination: NodeId, neighbours: Iterable[NodeId], avoid: Collection[NodeId]
@@ -58,7 +58,7 @@ class Detours:
         """Return the hops from `neighbour` to each destination of its last full update."""
         metrics = self._metrics.get(neighbour)
         if metrics is None:
-            update = self._told.get(neighbour)
+            update = self._updates.get(neighbour)
             if update is None:
                 return {}
             metrics = self._metrics[neighbour] = {entry[0]: entry[1] for entry in reversed(update.entries)}

@@ -79,7 +79,7 @@ class Gpsr(Unicast):
     def _here_at_time(self, now: float) -> PointCm:
         """Return this node's position at the current time `now`; it is determined once per instant."""
         if now != self._here_at:
-            self._here, self._here_at = Places.told(self.host.position(), PointCm, FARTHEST), now
+            self._here, self._here_at = Places.rounded(self.host.position(), PointCm, FARTHEST), now
         return self._here
 
     def send(self, message: Message, to: NodeId) -> None:

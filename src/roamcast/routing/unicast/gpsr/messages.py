@@ -75,4 +75,4 @@ class Whereabouts(Message, number=63, category=Category.ROUTING, role=Role.ROUTI
 
 def to_point_cm(position: Position) -> PointCm:
     """Return a position as sent: the nearest representable point, or the origin if it is not a number."""
-    return Places.told(position, PointCm, FARTHEST)
+    return Places.rounded(position, PointCm, FARTHEST)

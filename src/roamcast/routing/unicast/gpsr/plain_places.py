@@ -91,7 +91,7 @@ class PlainPlaces:
         return STUCK if found is None else found
 
     @staticmethod
-    def told(position: tuple[float, float], place: type[Place], farthest: float) -> Place:
+    def rounded(position: tuple[float, float], place: type[Place], farthest: float) -> Place:
         """Return a position in metres as whole centimetres, limited to `farthest` from the origin."""
         return tuple.__new__(
             place, (_centimetres(position[0], farthest), _centimetres(position[1], farthest))

@@ -14,8 +14,8 @@ def check(record: SwarmRecord) -> str | None:
     """Check that probe events that were advertised are delivered to all matching subscriptions and requests.
 
     Events of which a router suppressed a repetition are excluded, and so are all events if a router
-    suppressed a subscription. A publisher may hold a probe event until the mild faults have begun: one that
-    it sent only then is excluded if these lost a copy, unless events are retransmitted until acknowledged.
+    suppressed a subscription. Probe events that a publisher held until the mild faults had begun are excluded
+    if these faults lost a copy, unless the protocol retransmits events until they are acknowledged.
     """
     if record.left_at == inf or record.history.cramped or record.stuck():
         return None
@@ -36,10 +36,10 @@ def check(record: SwarmRecord) -> str | None:
     # Session state does not expire and messages are not signed, so forged nodes are excluded.
     forged_nodes = record.forged_nodes if sessions else set()
     delivered = {(got.node, got.publication.id) for got in record.deliveries}
-    for time, publication, offered in record.probes:
+    for time, publication, advertised in record.probes:
         for subscription in record.subscriptions:
             if (
-                offered
+                advertised
                 and publication.id not in forged
                 and publication.id not in kept_back
                 and subscription.node != publication.publisher

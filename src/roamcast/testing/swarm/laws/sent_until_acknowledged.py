@@ -41,7 +41,7 @@ def _owed(record: SwarmRecord, each: SwarmPublication, subscription: Subscriptio
     publisher = record.incarnation_at(each.publication.publisher, each.time)
     subscriber = record.incarnation_at(subscription.node, each.time)
     return (
-        each.offered
+        each.advertised
         and subscription.node != each.publication.publisher
         and not subscription.single
         and subscription.begin < each.time

@@ -46,8 +46,8 @@ def check(record: SwarmRecord) -> str | None:
         touched |= _dropped_too_late(record) | _sent_after_loss(record, lost)
     delivered = {(got.node, got.publication.id) for got in record.deliveries}
     forged_nodes = record.forged_nodes if sessions else set()
-    for time, publication, offered in record.published:
-        if time < record.later_at or not offered or publication.id in touched:
+    for time, publication, advertised in record.published:
+        if time < record.later_at or not advertised or publication.id in touched:
             continue
         for subscription in record.subscriptions:
             if (

@@ -363,3 +363,38 @@ def test_real_events_double_in_a_loop_of_forged_routes():
         '":1,"size":1400,"at":17.411},{"step":"publish","node":2,"zone":3,"size":64,"at":17.411}]}'
     )
     assert judge(history) is None
+
+
+def test_a_discarded_number_is_not_restored_by_data():
+    # datagrams of node 2 revived a forged number that node 1 had discarded, and it refused the next request
+    history = read(
+        '{"seed":759941802,"protocol":"aodv-unicast","as_bytes":false,"nodes":3,"edges":[[0,1],[0,2]],"he'
+        'aled":[[0,1],[0,2]],"links":{},"end":24.736,"steps":[{"step":"advertise","node":2,"zones":[0,4],'
+        '"at":2.043},{"step":"subscribe","node":1,"zones":[0,4],"at":4.197},{"step":"advertise","node":0,'
+        '"zones":[0,4],"at":4.221},{"step":"forge","to":1,"sender":3,"data":"320bfeff0000000100000021ffff'
+        'fffe0000000278a2036700000000","at":23.736}],"later":[{"step":"disturb","until":60.0,"rule":"dela'
+        'y","share":0.2,"seconds":0.02,"at":0.0}]}'
+    )
+    assert judge(history) is None
+
+
+def test_a_suppressed_subscription_may_reach_no_publisher():
+    # nodes 1 and 5, the only neighbours of publisher 6, had heard enough copies of the subscription
+    history = read(
+        '{"seed":759941786,"protocol":"tpsr","as_bytes":false,"nodes":8,"edges":[[0,1],[0,2],[0,3],[0,5],'
+        "[1,2],[1,3],[1,4],[1,5],[1,6],[1,7],[2,3],[2,4],[2,5],[3,4],[3,5],[3,7],[4,5],[4,7],[5,6],[5,7]]"
+        ',"healed":[[0,1],[0,2],[0,3],[0,5],[1,2],[1,3],[1,4],[1,5],[1,6],[1,7],[2,3],[2,4],[2,5],[3,4],['
+        '3,5],[3,7],[4,5],[4,7],[5,6],[5,7]],"links":{},"end":66.1,"steps":[{"step":"subscribe","node":0,'
+        '"zones":[0,4],"at":1.574},{"step":"advertise","node":6,"zones":[0,4],"at":4.288},{"step":"join",'
+        '"a":1,"b":4,"at":53.0},{"step":"join","a":1,"b":5,"at":53.0},{"step":"place","node":0,"x":251.28'
+        '57964350953,"y":292.1078256182315,"vx":-16.67794686077054,"vy":-24.936841991505545,"at":56.0},{"'
+        'step":"place","node":1,"x":374.28039744998824,"y":229.3083410153377,"vx":-29.713607122555803,"vy'
+        '":4.135402249648876,"at":56.0},{"step":"place","node":7,"x":215.79046260523123,"y":319.995797345'
+        '9016,"vx":29.04844793386314,"vy":7.495843690582289,"at":59.0},{"step":"place","node":4,"x":380.0'
+        '299143401743,"y":203.56987468857338,"vx":-24.038976248276995,"vy":17.94791411097052,"at":61.0},{'
+        '"step":"join","a":3,"b":4,"at":62.0},{"step":"part","a":0,"b":6,"at":64.0},{"step":"place","node'
+        '":2,"x":305.9206717356052,"y":115.45871531163367,"vx":-29.88489848813031,"vy":2.625422319198681,'
+        '"at":64.0}],"later":[{"step":"disturb","until":60.0,"rule":"lose","kinds":[64,66,68],"share":0.3'
+        ',"at":0.0}]}'
+    )
+    assert judge(history) is None

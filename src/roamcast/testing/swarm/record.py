@@ -137,6 +137,15 @@ class SwarmRecord(msgspec.Struct):
     "The record of the second run."
 
     @property
+    def suppressed(self) -> list[Message]:
+        """Return the messages of which a router suppressed a repetition."""
+        return [
+            drop.message
+            for drop in self.drops
+            if drop.reason is Drop.SUPPRESSED and isinstance(drop.message, Message)
+        ]
+
+    @property
     def ended_early(self) -> bool:
         """Return whether an exception, a storm or endless timers ended the run."""
         return self.error is not None or self.stormed or self.busy is not None

@@ -148,9 +148,12 @@ class AodvRouteTable:
         return route.known and (not self._kept or now < route.expires + self._kept)
 
     def relied_on(self, destination: NodeId, now: float) -> None:
-        """Keep an invalid route's sequence number for longer, since a neighbour relies on it."""
+        """Keep an invalid route's sequence number for longer, since a neighbour relies on it.
+
+        A number that has been discarded is not restored.
+        """
         route = self.entries.get(destination)
-        if route is not None and not route.up:
+        if route is not None and not route.up and self.numbered(route, now):
             route.expires = max(route.expires, now)
 
     def offer(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from roamcast.routing.router import Drop, Message, Role
+from roamcast.routing.router import Role
 from roamcast.routing.traits import DeliveryGuarantee
 from roamcast.testing.swarm.record import SwarmRecord
 from roamcast.wire.message import unwrap
@@ -19,14 +19,10 @@ def check(record: SwarmRecord) -> str | None:
     """
     if record.left_at == inf or record.history.cramped or record.stuck():
         return None
-    kept = [
-        drop.message
-        for drop in record.drops
-        if drop.reason is Drop.SUPPRESSED and isinstance(drop.message, Message)
-    ]
-    if any(message.role is Role.SUBSCRIPTION for message in kept):
+    suppressed = record.suppressed
+    if any(message.role is Role.SUBSCRIPTION for message in suppressed):
         return None
-    kept_back = {message.publication_id for message in kept}
+    kept_back = {message.publication_id for message in suppressed}
     forged = record.forged_publications
     sessions = record.traits.promise is DeliveryGuarantee.UNTIL_ACKNOWLEDGED
     if not sessions:

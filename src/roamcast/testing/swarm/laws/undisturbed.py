@@ -26,22 +26,22 @@ def check(record: SwarmRecord) -> str | None:
     route when a delayed frame arrived, or when its clock is faster than that of the node that sent the frame:
     the route may have expired during the delay, or sooner than at that node. Nor does it apply to an event
     after an earlier one of its publisher was lost in messages of another type, as the event that a join
-    request of ODMRP carries: it may have lost the route of this one.
+    request of ODMRP carries: it may have lost the route of this one. As for probe events, a suppressed event
+    is excluded, and all events are if a router suppressed a subscription.
     """
     if record.left_at == inf or record.history.cramped or record.later_at == inf:
         return None
     if record.stuck():  # greedy forwarding alone
+        return None
+    suppressed = record.suppressed
+    if any(message.role is Role.SUBSCRIPTION for message in suppressed):
         return None
     lost = [row for row in record.lost if row.time >= record.later_at]
     if not all(_is_broadcast_event(record, row) for row in lost):
         return None
     touched = record.forged_publications | {row.message.publication_id for row in lost}
     sessions = record.traits.promise is DeliveryGuarantee.UNTIL_ACKNOWLEDGED
-    touched |= {
-        drop.message.publication_id
-        for drop in record.drops
-        if drop.reason is Drop.SUPPRESSED and isinstance(drop.message, Message)
-    }
+    touched |= {message.publication_id for message in suppressed}
     if not sessions:
         touched |= _dropped_too_late(record) | _sent_after_loss(record, lost)
     delivered = {(got.node, got.publication.id) for got in record.deliveries}

@@ -30,7 +30,7 @@ def test_the_numbers_of_groups_that_are_gone_are_forgotten():
     [(label, members, _)] = groups.groups(SONG)
     assert members == (0, 1, 2, 3)
     [of_type] = groups._types.values()
-    assert of_type._number == {SONG.year < 20: label}
+    assert {top: number for top, (number, _) in of_type._tops.items()} == {SONG.year < 20: label}
 
 
 def test_of_two_filters_one_of_which_is_the_other_or_nothing_the_one_stays_as_it_is():

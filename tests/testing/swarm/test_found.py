@@ -398,3 +398,16 @@ def test_a_suppressed_subscription_may_reach_no_publisher():
         ',"at":0.0}]}'
     )
     assert judge(history) is None
+
+
+def test_a_reply_outlives_the_way_of_the_first_message():
+    # node 0 replied with a route that had 1 ms left, and it expired before the datagram arrived
+    history = read(
+        '{"seed":3083364516,"protocol":"aodv-unicast","parameters":{"my_route_timeout":6.0,"neighbour_rou'
+        'tes":false},"as_bytes":false,"nodes":6,"edges":[[0,2],[0,3],[0,4],[0,5],[1,2],[1,5],[2,3],[2,4],'
+        '[2,5],[3,4]],"healed":[[0,2],[0,3],[0,4],[0,5],[1,2],[1,5],[2,3],[2,4],[2,5],[3,4]],"links":{},"'
+        'end":19.242,"steps":[{"step":"advertise","node":0,"zones":[0,4],"at":1.287},{"step":"advertise",'
+        '"node":4,"zones":[0,4],"at":1.745},{"step":"advertise","node":1,"zones":[0,4],"at":2.081},{"step'
+        '":"subscribe","node":3,"zones":[4,4],"at":18.242}]}'
+    )
+    assert judge(history) is None

@@ -262,3 +262,23 @@ def test_events_of_an_evicted_subscription_are_dropped():
         '{"step":"subscribe","node":7,"zones":[0,4],"at":30.218}]}'
     )
     assert judge(history) is None
+
+
+def test_subscriptions_double_in_a_loop_of_forged_routes():
+    # links duplicated every frame, and the route to a mute publisher led in a circle
+    history = read(
+        '{"seed":3083364519,"protocol":"raft-cbr","parameters":{"expire":22.5,"dsdv":{"period":15.0,"miss'
+        'ed_periods":3,"settling":6.0,"settling_memory":0.2625,"settle_anew":true,"trigger_gap":1.0,"trig'
+        'ger_on_fresh":true,"advertise_awaited":false,"link_feedback":false,"start_jitter":2.0,"broadcast'
+        '_jitter":0.01,"detours":false,"detour_lease":1.0,"hop_limit":32,"queue_per_destination":5,"queue'
+        '_timeout":15.0,"destinations":1024,"entries_per_update":120}},"as_bytes":false,"nodes":6,"edges"'
+        ':[[0,1],[0,2],[0,3],[0,4],[0,5],[1,2],[1,4],[2,3],[2,4],[2,5],[3,4],[3,5]],"healed":[[0,1],[0,2]'
+        ',[0,3],[0,4],[0,5],[1,2],[1,4],[2,3],[2,4],[2,5],[3,4],[3,5]],"links":{},"end":46.0,"steps":[{"s'
+        'tep":"disturb","until":46.0,"rule":"lose","senders":[1],"receivers":[0,2,3,4,5],"at":0.0},{"step'
+        '":"advertise","node":1,"zones":[0,4],"at":1.364},{"step":"replay","to":2,"choice":1464966690,"at'
+        '":1.8},{"step":"advertise","node":2,"zones":[0,4],"at":1.917},{"step":"forge","to":2,"sender":3,'
+        '"data":"2600000001ff0000000200000001b2002f438de90000","at":5.59},{"step":"disturb","until":23.16'
+        '7,"rule":"duplicate","share":1.0,"seconds":0.01,"at":6.5},{"step":"subscribe","node":3,"zones":['
+        '3,3],"at":9.591}]}'
+    )
+    assert judge(history) is None

@@ -148,6 +148,7 @@ class RequestReply:
             not request.flags & DESTINATION_ONLY
             and route.known
             and not self.listens()
+            and (route.repairing or route.expires - self.host.now() >= self.parameters.reply_lifetime)
             and (request.flags & UNKNOWN > 0 or not is_newer(request.destination_sequence, route.sequence))
         )
 

@@ -69,6 +69,9 @@ class AodvParameters(Parameters):
     "Whether a node searches again for its own message after a link failure; otherwise it is dropped."
     intermediate_replies: bool = True
     "Whether intermediate nodes with a fresh route may reply; otherwise requests carry the flag D."
+    reply_lifetime: Seconds = Field(default=0.5, ge=0)
+    """Minimum remaining lifetime of a route with which an intermediate node replies. It is 0 in RFC 3561 and
+    ns-2: a route may expire before the first message arrives."""
     equal_replies: bool = True
     "Whether a reply that only confirms a route is forwarded; RFC 3561 and ns-2 discard it."
     gratuitous_replies: bool = False
@@ -140,6 +143,7 @@ class AodvParameters(Parameters):
 
 
 NS2: Mapping[str, Any] = {
+    "reply_lifetime": 0.0,
     "ttl_start": 30,
     "threshold_first": True,
     "diameter": 30,

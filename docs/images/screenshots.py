@@ -1,6 +1,7 @@
 """Take the pictures of report, replay and studio: `make demo`, then `python docs/images/screenshots.py`.
 
-Needs Chromium and Playwright (`pip install playwright`). Names of pictures as arguments take only these.
+Needs Chromium, Playwright and, for the animation, Pillow (`pip install playwright pillow`).
+Names of pictures as arguments take only these.
 """
 
 from __future__ import annotations

@@ -127,6 +127,7 @@ def studio(browser: Any, folder: Path) -> None:
         page.set_default_timeout(300_000)
         page.goto(address)
         page.wait_for_selector("h1")
+        page.evaluate("document.getElementById('folder').hidden = true")  # a path of this machine
         start = address.partition("#")[0]
         page.goto(f"{start}#/world?id=shipped%2Foffice")
         page.wait_for_selector(".predicted")

@@ -1,6 +1,7 @@
 """Take the pictures of report, replay and studio: `make demo`, then `python docs/images/screenshots.py`.
 
-Needs Chromium and Playwright (`pip install playwright`). Names of pictures as arguments take only these.
+Needs Chromium, Playwright and, for the animation, Pillow (`pip install playwright pillow`).
+Names of pictures as arguments take only these.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ from tests.chromium import CHROMIUM, FLAGS  # noqa: E402
 DEMO = ROOT / "out" / "demo"
 SEED = 4
 "The typical seed of the demo."
-FRAMES, SPAN = 50, 0.3
-"Number of pictures of the animation, and the time that they show [s]."
-BETWEEN = 110
-"Duration of a picture of the animation [ms]."
+EVENT = "0/771"
+"An event of the demo under CBR: eleven of twelve subscribers receive it, one loses it to a collision."
+SPREADING = 64
+"Number of pictures of the event's way, at equal steps of the replay's clock."
+BETWEEN, BEFORE_CAUSE, CAUSE = 75, 900, 3600
+"Durations of such a picture, of the last one, and of the one with the cause of the loss [ms]."
 
 LOST = """async () => {
   const row = replay.run.countedLosses()[0], { event, node } = replay.run.loss(row);
@@ -35,17 +38,14 @@ LOST = """async () => {
 }"""
 "Opens the first loss after the warm-up."
 
-FOLLOWED = """async () => {
-  const { publications: { time }, counts } = replay.run;
-  let best = -1;
-  for (let event = 0; event < replay.run.events; event++) {
-    if (time[event] < replay.run.warmup || counts.delivered[event] !== counts.wanted[event]) continue;
-    if (best < 0 || counts.wanted[event] > counts.wanted[best]) best = event;
-  }
-  await replay.chooseEvent(best);
-  return time[best];
+CHOSEN = """async ([name, node]) => {
+  const event = replay.run.eventNumber(name);
+  await replay.chooseEvent(event, node);
+  const { lost, end } = replay.chosen[0];
+  return [[...lost.keys()], replay.run.publications.time[event], end];
 }"""
-"Opens the event that most subscribers received; returns when it was published [s]."
+"Opens an event and a node; returns who lost the event, and when it was published and was last received [s]."
+SHOWN = """t => { replay.state.t = t; replay.draw(); replay.drawPanel(); }"""
 
 
 def main(chosen: list[str]) -> None:
@@ -79,30 +79,45 @@ def replay(browser: Any, folder: Path) -> None:
 
 
 def animation(browser: Any, folder: Path) -> None:
-    """Take the dissemination of one event under CBR and FT-CBR as an animated picture."""
+    """Take the way of one event under CBR, and why one node did not receive it, as an animated picture."""
     from PIL import Image
 
-    page = _open(browser, _write(folder, "cbr,ft-cbr"), 760, 900)
-    published = page.evaluate(FOLLOWED)
+    page = _open(browser, _write(folder, "cbr"), 1100, 760)
+    (loser,), published, end = page.evaluate(CHOSEN, [EVENT, -1])
     page.evaluate("replay.setSpeed(0.03)")
+    clip = _area(page, ".stage", ".deck", ".side")
     pictures = []
-    for number in range(FRAMES):
-        moment = published - 0.01 + SPAN * number / (FRAMES - 1)
-        page.evaluate("t => { replay.state.t = t; replay.draw(); replay.drawPanel(); }", moment)
-        taken = page.locator(".stage").screenshot()
+
+    def take(moment: float) -> None:
+        page.evaluate(SHOWN, moment)
+        taken = page.screenshot(clip=clip)
         pictures.append(Image.open(io.BytesIO(taken)).convert("RGB"))
+
+    for number in range(SPREADING):
+        take(published + (end - published) * number / (SPREADING - 1))
+    page.evaluate(CHOSEN, [EVENT, loser])
+    take(end)
     page.close()
     first, *rest = pictures
-    durations = [BETWEEN] * len(rest) + [2500]
+    durations = [BETWEEN] * (SPREADING - 1) + [BEFORE_CAUSE, CAUSE]
     first.save(
         HERE / "replay.webp",
         save_all=True,
         append_images=rest,
         duration=durations,
         loop=0,
-        quality=72,
+        quality=70,
         method=6,
     )
+
+
+def _area(page: Any, *selectors: str) -> dict[str, float]:
+    """Return the smallest rectangle around some elements, as a clip of a screenshot."""
+    boxes = [page.locator(each).bounding_box() for each in selectors]
+    left, top = min(box["x"] for box in boxes), min(box["y"] for box in boxes)
+    right = max(box["x"] + box["width"] for box in boxes)
+    bottom = page.locator(".deck").bounding_box()
+    return {"x": left, "y": top, "width": right - left, "height": bottom["y"] + bottom["height"] - top}
 
 
 def studio(browser: Any, folder: Path) -> None:
@@ -112,6 +127,7 @@ def studio(browser: Any, folder: Path) -> None:
         page.set_default_timeout(300_000)
         page.goto(address)
         page.wait_for_selector("h1")
+        page.evaluate("document.getElementById('folder').hidden = true")  # a path of this machine
         start = address.partition("#")[0]
         page.goto(f"{start}#/world?id=shipped%2Foffice")
         page.wait_for_selector(".predicted")

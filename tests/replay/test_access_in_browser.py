@@ -24,6 +24,36 @@ def test_the_run_of_the_panel_is_named_and_changed_by_keyboard(visit, pages):
     assert visit(pages["cbr"]).locator("#runs-shown").is_hidden()
 
 
+def test_all_maps_are_shown_from_a_link_to_one(visit, pages):
+    page = visit(f"{pages['both']}#run=1&only")
+    assert [each.is_visible() for each in page.locator(".pane").all()] == [False, True]
+    page.get_by_role("button", name="Show all maps").click()
+    page.get_by_role("button", name="Show one map").wait_for()
+    assert all(each.is_visible() for each in page.locator(".pane").all())
+
+
+RED = """() => {
+  for (const key of Object.keys(replay.state.layers)) replay.state.layers[key] = false;
+  replay.state.categories.clear();
+  replay.draw();
+  const canvas = document.querySelector(".pane canvas"), [node] = replay.chosen[0].lost.keys();
+  const spot = [replay.view.x(replay.run.x[node]), replay.view.y(replay.run.y[node]), 1, 1].map(Math.floor);
+  const [red, green] = canvas.getContext("2d").getImageData(...spot).data;
+  return red > green + 40;
+}"""
+"Whether the first node that lost the chosen event has a red cross."
+
+
+def test_a_subscriber_is_marked_as_lost_when_the_last_copy_has_ended(visit, pages):
+    page = visit(pages["cbr"])
+    page.locator("#panel .cause").first.click()
+    page.locator("#panel .case").first.click()
+    page.wait_for_selector("#panel .verdict")
+    assert page.evaluate(RED)
+    page.get_by_role("button", name="Go to publication").click()
+    assert not page.evaluate(RED)
+
+
 def test_focus_stays_on_a_cause_that_is_opened_by_key(visit, pages):
     page = visit(pages["cbr"])
     cause = page.locator("#panel .cause").first

@@ -3,6 +3,7 @@ import pyarrow as pa
 import pytest
 
 from roamcast.facts.tables import Facts, FactsError
+from roamcast.replay import losses
 from roamcast.replay.packing import Packer, read_column, unpack
 from roamcast.replay.parts import air as module
 from roamcast.replay.recording import Recording
@@ -148,3 +149,13 @@ def test_a_run_in_which_nothing_was_sent_is_a_recording_too(facts):
     tables = {name: facts[name].slice(0, len(facts[name]) if name == "legs" else 0) for name in facts.tables}
     header, _ = unpacked(Facts(facts.run, tables))
     assert header["frames"] == 0 and len(header["pieces"]) == 1
+
+
+def test_a_run_with_too_many_losses_is_written_without_causes(facts, monkeypatch):
+    told = Recording(facts).losses
+    assert told.events and not told.unavailable
+    monkeypatch.setattr(losses, "MOST_LOSSES", len(told.events) - 1)
+    large = Recording(facts)
+    assert large.losses.events == [] and "roamcast replay --serve" in large.losses.unavailable
+    monkeypatch.setattr(losses, "MOST_LOSSES", len(told.events))
+    assert Recording(facts).losses.events == told.events

@@ -20,7 +20,7 @@ from roamcast.pipeline.running.runner import simulate_run
 from roamcast.replay.packing import Packer
 from roamcast.replay.parts import air
 from roamcast.replay.recording import Recording
-from roamcast.report.page.replays import LossCause, RunReplay, make_seeds, read_replays
+from roamcast.report.page.replays import LossCause, RunReplay, make_next_steps, make_seeds, read_replays
 from roamcast.report.result import CampaignResult
 
 MARKET = """
@@ -99,6 +99,14 @@ def test_replays_are_linked_from_the_seeds_and_the_causes_of_the_report(result):
     folder = result.store.folder.local
     assert all((folder / link.partition("#")[0]).is_file() for link in links)
     assert "<h3>trees, seed 1</h3>" in page and "lost (" in page
+
+
+def test_the_top_of_the_report_leads_to_causes_and_replay(result):
+    assert make_next_steps(result) == ""
+    write_replays(result, LABELS, whole=True)
+    causes, replay = re.findall(r"href=[\"']([^\"']+)", make_next_steps(result))
+    assert f"id='{causes.removeprefix('#')}'" in make_seeds(result)
+    assert (result.store.folder.local / replay).is_file()
 
 
 def test_causes_are_counted_as_why_does(result, capsys):

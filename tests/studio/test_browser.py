@@ -193,6 +193,9 @@ def test_a_slider_changes_the_text_and_the_prediction(visit):
     assert float(re.search(r'range = "([\d.]+) m"', text)[1]) == pytest.approx(250 * 4**0.4, rel=0.03)
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate(
+        "(each => each.scrollWidth <= each.clientWidth)(document.querySelector('.predicted').parentElement)"
+    )
     page.get_by_role("button", name=re.compile(r"^Show \d+ more$")).click()
     assert page.locator(".predicted tbody tr").count() > 5
 
@@ -207,6 +210,46 @@ def test_every_page_fits_the_window_and_every_control_has_a_name(visit, width, s
         assert page.evaluate("document.documentElement.scrollWidth") <= width, fragment
         assert page.evaluate(NAMELESS) == [], fragment
         assert page.evaluate(CONTRAST) == [], fragment
+
+
+def test_a_page_that_is_still_read_says_so(visit):
+    page = visit()
+    lists: dict[str, list[str]] = {"by_seed": [], "tables": [], "metrics": [], "protocols": []}
+    told = {"status": {"title": "held"}, "report": True, "files": "/held"} | lists
+    held = []
+    page.route("**/api/result?*", lambda asked: asked.fulfill(json=told))
+    page.route("**/held/report.html", lambda asked: held.append(asked))  # noqa: PLW0108 (a builtin fails)
+    page.goto(page.url.partition("#")[0] + "#/result?id=held&tab=report")
+    page.get_by_text("Reading: Report").wait_for()
+    held[0].fulfill(body="<h1>Report</h1>", content_type="text/html")
+    page.get_by_text("Reading: Report").wait_for(state="detached")
+
+
+def test_dots_are_the_runs_of_their_point(visit):
+    page = visit()
+    rate = {"name": "rate", "title": "Rate", "unit": "", "scale": "share", "meaning": "", "better": "more"}
+    points = [
+        {"sweep": "all", "settings": {"duration": "9 s", "count": count}, "texts": {}}
+        | {"protocols": {"cbr": {}}, "answer": {"sentences": ["so: it is"]}}
+        for count in (10, 50)
+    ]
+    rows = [
+        {"sweep": "all", "point": f'{{"count": {count}}}', "protocol": "cbr", "seed": seed, "rate": 0.5}
+        for count, seed in ((10, 1), (50, 1), (50, 2))
+    ]
+    told = {"status": {"title": "points"}, "metrics": [rate], "protocols": ["cbr"], "by_seed": rows}
+    told |= {"record": {"points": points}, "tables": [], "files": "/held"}
+    page.route("**/api/result?*", lambda asked: asked.fulfill(json=told))
+    page.goto(page.url.partition("#")[0] + "#/result?id=points")
+    page.wait_for_selector(".strip")
+    assert [each.locator(".dot").count() for each in page.locator(".strip").all()] == [1, 2]
+
+
+def test_on_a_phone_the_protocols_stand_before_the_button_that_runs_them(visit):
+    page = visit("#/ask", viewport={"width": 390, "height": 844})
+    page.wait_for_selector(".protocol")
+    last, run = page.locator(".protocol").last, page.get_by_role("button", name="Run", exact=True)
+    assert last.bounding_box()["y"] < run.bounding_box()["y"]
 
 
 def test_a_page_without_the_token_shows_what_to_do(browser, studio):

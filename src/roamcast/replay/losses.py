@@ -15,6 +15,9 @@ MOST_EXPLAINED = 3_000_000
 MOST_SERVED = 500_000
 "The same for a run that is read in parts; in a larger one the losses of an event are explained on demand."
 
+MOST_LOSSES = 250_000
+"Losses of a run that are all explained: half a minute of processor time, and 30 MB of sentences in a file."
+
 
 class Loss(NamedTuple):
     """An event and a node that expected it and did not get it."""
@@ -43,13 +46,18 @@ TOO_MANY = Losses([], {}, later=True)
 
 
 def explain_losses(facts: Facts, sent: int, most: int = MOST_EXPLAINED) -> Losses:
-    """Explain every missed delivery and request not satisfied, if at most `most` messages were `sent`."""
+    """Explain every missed delivery and unsatisfied request, if at most `most` messages were `sent`.
+
+    A run with more than `MOST_LOSSES` missed deliveries is too large as well.
+    """
     if sent > most:
         return TOO_MANY
     try:
         trail = Trail(facts)
         explainer, asking = Explainer(trail), RequestExplainer(trail)
         missed = [pair for pair in trail.expected if pair not in trail.delivered]
+        if len(missed) > MOST_LOSSES:
+            return TOO_MANY
         events = [explain_loss(explainer, *pair) for pair in missed]
         requests = {}
         for request in trail.requests:

@@ -59,7 +59,7 @@ class Recording:
                 return Losses([], {}, str(error))
         elif found.later:
             why = "`roamcast replay --serve` explains the losses of the event that is chosen"
-            return Losses([], {}, f"the run has {self.frames:,} transmissions; {why}")
+            return Losses([], {}, f"the run has too many losses or transmissions ({self.frames:,}); {why}")
         return found
 
     @cached_property

@@ -24,7 +24,6 @@ export function makeControls(replay) {
   find("colour").append(make("option", { value: "group" }, "group"), ...names.map((name) => make("option", { value: `state:${name}` }, `state: ${name}`)));
   const check = (label, checked, set) => make("label", {}, make("input", { type: "checkbox", checked, onchange: (event) => { set(event.target.checked); replay.changed(); } }), label);
   find("layers").append(...Object.entries(LAYERS).filter(([key]) => key !== "mesh" || runs.some(hasMesh)).map(([key, label]) => check(label, state.layers[key], (on) => { state.layers[key] = on; })));
-  if (runs.length > 1) find("layers").append(check("only the active map", state.only, (on) => { state.only = on; }));
   const member = (set, key) => (on) => { if (on) set.add(key); else set.delete(key); };
   find("categories").append(...CATEGORY_NAMES.map((each) => check(each, true, member(state.categories, each))));
   find("log-filters").append(...LOG_KINDS.map((each) => check(each, replay.logKinds.has(each), member(replay.logKinds, each))),
@@ -33,7 +32,8 @@ export function makeControls(replay) {
   find("timeline").setAttribute("aria-valuemax", String(replay.run.duration));
   makeCharts(replay);
   find("runs-shown").hidden = runs.length < 2;
-  find("runs-shown").append(...runs.map((run, number) => make("button", { type: "button", onclick: () => replay.activate(number) }, make("span", { className: "swatch" }), run.name)));
+  find("runs-shown").append(...runs.map((run, number) => make("button", { type: "button", onclick: () => replay.activate(number) }, make("span", { className: "swatch" }), run.name)),
+    make("button", { type: "button", id: "maps-shown", onclick: () => { state.only = !state.only; replay.changed(); } }));
   for (const each of document.querySelectorAll("button[aria-label]")) each.title = each.getAttribute("aria-label");
   const keys = KEYS.flatMap(([key, words]) => [make("dt", {}, ...key.split(" ").map((each) => make("kbd", {}, each))), make("dd", {}, words)]);
   find("keys").append(make("h2", {}, "Keys"), make("dl", {}, ...keys), ...explain(replay.runs),

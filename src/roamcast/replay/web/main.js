@@ -246,11 +246,12 @@ class Replay {
       find(`tab-${tab}`).tabIndex = tab === state.tab ? 0 : -1;
     }
     find("log-filters").hidden = state.tab !== "log";
-    [...find("runs-shown").children].forEach((each, number) => {
+    [...find("runs-shown").children].slice(0, -1).forEach((each, number) => {
       each.setAttribute("aria-pressed", String(number === state.active));
       each.firstChild.style.setProperty("--c", this.colours.runs[number % this.colours.runs.length]);
     });
-    find("strip").textContent = `Frames sent${this.runs.length > 1 ? ` under ${run.name}` : ""}, by kind of message`;
+    find("maps-shown").textContent = state.only ? "Show all maps" : "Show one map";
+    find("strip").textContent = this.runs.length > 1 ? `Frames of ${run.name} by kind` : "Frames by kind";
     const panel = find("panel"), held = panel.contains(document.activeElement) ? document.activeElement.textContent : null;
     panel.setAttribute("aria-labelledby", `tab-${state.tab}`);
     const chosen = this.chosen[state.active];

@@ -9,7 +9,7 @@ const SHOWN = 0.45; // seconds on the screen for which a frame is shown
 const MOST_RINGS = 72;
 const MOST_FILLED = 8;
 const MOST_SENSE = 3;
-const MOST_STRONG = 12; // frames drawn at full strength: the others, which are older, are fainter
+const MOST_STRONG = 12; // frames drawn at full strength: the others, which are older, are fainter and without the nodes in range
 const LEVELS = 6; // strengths at which circles of one colour are drawn together
 const TRAIL = 60; // s
 const LINK_LOSSES = new Set(["collided", "captured", "weak", "deaf"]);
@@ -135,7 +135,7 @@ function drawFrames(pen, view, run, air, state, colours) {
       ring(pen, x, y, sense * view.scale * grown, 0.3 * strength);
     }
     if (to >= 0 && to < run.nodes) unicasts.push([frames, i, [x, y], to, strength, colour]);
-    else if (state.layers.receptions && range !== null && !other) hear(run, state, node, range, strength, colour, heard);
+    else if (state.layers.receptions && range !== null && !other && left <= MOST_STRONG) hear(run, state, node, range, strength, colour, heard);
   });
   pen.lineWidth = 1.6;
   for (const { colour, alpha, circles } of batches.values()) {
@@ -250,9 +250,10 @@ function drawMarks(pen, view, run, state, chosen, colours, radius) {
     for (const node of serving) if (node >= 0 && node < run.nodes) mark(node, nameColour(node, state.dark), 4.5, 3);
   }
   if (chosen) {
-    for (const node of chosen.wants) mark(node, chosen.lost.has(node) ? colours.lost : colours.wants, 3, 2);
+    const lost = state.t >= Math.min(chosen.end, run.duration) ? chosen.lost : new Map(); // until then a subscriber may receive it
+    for (const node of chosen.wants) mark(node, lost.has(node) ? colours.lost : colours.wants, 3, 2);
     pen.strokeStyle = colours.lost;
-    for (const node of chosen.lost.keys()) cross(pen, view.x(run.x[node]), view.y(run.y[node]), radius + 3);
+    for (const node of lost.keys()) cross(pen, view.x(run.x[node]), view.y(run.y[node]), radius + 3);
   }
   if (state.node >= 0 && state.node < run.nodes) mark(state.node, colours.ink, 7, 2.2);
 }

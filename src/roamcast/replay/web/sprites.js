@@ -23,19 +23,26 @@ function keep(key, width, height, draw) {
   return canvas;
 }
 
-/** Draws a filled dot with a border. */
+let stamped = {}; // the dot that was drawn before: most nodes look like the one before them
+
+/** Draws a filled dot with a border, on whole pixels: a copy then needs no interpolation. */
 export function stampDot(pen, x, y, radius, colour, border) {
-  const half = Math.ceil(radius + 2);
-  const sprite = keep(`dot ${radius.toFixed(1)} ${colour} ${border} ${ratio()}`, 2 * half, 2 * half, (own) => {
-    own.beginPath();
-    own.arc(half, half, radius, 0, 2 * Math.PI);
-    own.fillStyle = colour;
-    own.fill();
-    own.lineWidth = 1.4;
-    own.strokeStyle = border;
-    own.stroke();
-  });
-  pen.drawImage(sprite, x - half, y - half, 2 * half, 2 * half);
+  const scale = ratio();
+  if (stamped.radius !== radius || stamped.colour !== colour || stamped.border !== border || stamped.scale !== scale) {
+    const half = Math.ceil(radius + 2);
+    const sprite = keep(`dot ${radius.toFixed(1)} ${colour} ${border} ${scale}`, 2 * half, 2 * half, (own) => {
+      own.beginPath();
+      own.arc(half, half, radius, 0, 2 * Math.PI);
+      own.fillStyle = colour;
+      own.fill();
+      own.lineWidth = 1.4;
+      own.strokeStyle = border;
+      own.stroke();
+    });
+    stamped = { radius, colour, border, scale, half, sprite };
+  }
+  const { half, sprite } = stamped, whole = (value) => Math.round((value - half) * scale) / scale;
+  pen.drawImage(sprite, whole(x), whole(y), 2 * half, 2 * half);
 }
 
 /** Draws a short text with a halo, its left edge's middle at a place. */

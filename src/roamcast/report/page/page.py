@@ -15,7 +15,7 @@ from roamcast.report.page.appendix import make_appendix
 from roamcast.report.page.comparison import make_answer, make_comparisons, make_points
 from roamcast.report.page.downloads import make_downloads, show_figure
 from roamcast.report.page.readings_page import make_readings
-from roamcast.report.page.replays import make_seeds
+from roamcast.report.page.replays import make_next_steps, make_seeds
 from roamcast.report.page.style import STYLE
 from roamcast.report.page.verdicts import claims_of, make_claims, sum_up
 from roamcast.report.result import CampaignResult, describe_point, warn
@@ -106,6 +106,7 @@ def _opening(result: CampaignResult, ground: MapData | None) -> str:
         text = f'<p class="verdict">{escape(sum_up(result.claims))}</p>' if result.claims else ""
     else:
         text = make_answer(result)
+        text += make_next_steps(result) if text else ""
     return f'<section class="opening">{world}<div>{text}</div></section>' if world or text else ""
 
 

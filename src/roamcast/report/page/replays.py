@@ -23,6 +23,16 @@ def make_seeds(result: CampaignResult) -> str:
     return _seeds(result, places[0], protocols, replays) + _causes(protocols, list(replays.values()))
 
 
+def make_next_steps(result: CampaignResult) -> str:
+    """Return links to the causes of loss and to a replay, for the top of the page, if there are replays."""
+    replays = read_replays(result)
+    if not replays:
+        return ""
+    watch = f'<a href="{escape(replays[0].link().partition("#")[0])}">Watch seed {replays[0].seed}</a>'
+    causes = "<a href='#losses'>Why were events lost?</a> " if any(each.expected for each in replays) else ""
+    return f"<p class='next'>{causes}{watch}</p>"
+
+
 def _seeds(
     result: CampaignResult,
     place: tuple[str, str],
@@ -90,7 +100,8 @@ def _causes(protocols: list[str], replays: list[RunReplay]) -> str:
     if not parts:
         return ""
     return (
-        "<section><h2>Why events were lost</h2><p class='small'>Causes found by <code>roamcast why</code>."
+        "<section id='losses'><h2>Why events were lost</h2><p class='small'>"
+        "Causes found by <code>roamcast why</code>."
         f" A link opens one case in the replay.</p><div class='panels'>{''.join(parts)}</div></section>"
     )
 

@@ -18,6 +18,7 @@ h2 .where{display:inline;font-weight:normal}
 .map{margin:0}.map svg{width:100%;height:auto;display:block}
 .verdict{font-size:1.2rem;line-height:1.4;margin:.6rem 0;border-left:4px solid #0072b2;padding-left:.8rem}
 .opening p{margin:.7rem 0}
+.next{display:flex;flex-wrap:wrap;gap:.4rem 1.2rem}
 table{border-collapse:collapse;width:100%;font-size:.9rem}
 th,td{text-align:left;vertical-align:top;padding:.4rem .5rem;border-bottom:1px solid #e5e5e5}
 thead th{background:#f6f6f6}tbody th{font-weight:normal}
@@ -26,7 +27,7 @@ tr.not-held td:last-child{color:#a33b00}
 tr.undecided td:last-child{color:#7a5a00}
 tr.not-judged td:last-child{color:#666}
 .best,.tie{color:#005a8f;font-size:.75rem;text-transform:uppercase;letter-spacing:.04em}
-.wide{overflow-x:auto}
+.wide{overflow-x:auto}.claims{margin-top:.8rem}
 .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr));gap:.5rem 1rem}
 .panel{margin:0}.panel svg{width:100%;height:auto;display:block}
 .get{white-space:nowrap}.get a{margin-left:.3rem}
@@ -70,7 +71,7 @@ tr.undecided td:last-child{color:#e5bd57}
 @media print{
 body{font-size:10pt}main{max-width:none;padding:0}h1{font-size:18pt}
 .opening{grid-template-columns:minmax(0,3fr) minmax(0,2fr)}
-section{break-inside:auto}.panel,tr,figure{break-inside:avoid}h2{break-after:avoid}
+section{break-inside:auto}.panel,tr,figure{break-inside:avoid}h2{break-after:avoid}.next{display:none}
 details::details-content{content-visibility:visible;display:block;height:auto}
 summary{color:inherit;list-style:none}.get,.downloads{display:none}pre{font-size:7pt}
 .panels{grid-template-columns:repeat(3,1fr)}

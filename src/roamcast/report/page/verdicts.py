@@ -41,7 +41,7 @@ def make_claims(result: CampaignResult, claims: list[JudgedClaim]) -> str:
     of_paper = "<th>The paper</th>" if paper else ""
     return (
         f"<table class='claims'><thead><tr><th>Claim</th>{of_paper}"
-        f"<th>Asked</th><th>Ours</th><th>Verdict</th></tr></thead><tbody>{rows}</tbody></table>"
+        f"<th>Bounds</th><th>Ours</th><th>Verdict</th></tr></thead><tbody>{rows}</tbody></table>"
         f"<p class='small'>{escape(words.strip())}</p>"
     )
 
@@ -82,7 +82,7 @@ def _row(judged: JudgedClaim, paper: bool) -> str:
     return (
         f'<tr class="{mark}"><td data-label="Claim">{escape(claim.says)}'
         f'<span class="where">{escape(where)}</span></td>{of_paper}'
-        f'<td data-label="Asked">{escape(judged.bounds_text)}</td>'
+        f'<td data-label="Bounds">{escape(judged.bounds_text)}</td>'
         f'<td data-label="Ours">{escape(judged.value_text)}{_checks(judged)}</td>'
         f'<td data-label="Verdict"><strong>{judged.verdict_text}</strong> {judged.doubt_text}</td></tr>'
     )

@@ -42,8 +42,14 @@ function cell(text, name) {
   return h("td", { "data-label": name }, h("b", {}, mean), h("span", { class: "small" }, rest));
 }
 
+/** Whether a run is one of a point: of its sweep, with its settings. */
+function isOf(row, point) {
+  const equal = ([key, value]) => JSON.stringify(point.settings[key]) === JSON.stringify(value);
+  return row.sweep === point.sweep && Object.entries(JSON.parse(row.point)).every(equal);
+}
+
 function strip(data, point, metric, protocols) {
-  const rows = data.by_seed.filter((row) => row.sweep === point.sweep && row[metric.name] !== null);
+  const rows = data.by_seed.filter((row) => isOf(row, point) && row[metric.name] !== null);
   const values = rows.map((row) => row[metric.name]);
   if (!values.length) return null;
   const top = metric.scale === "share" ? 1 : Math.max(...values) || 1;

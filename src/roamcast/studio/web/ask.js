@@ -72,9 +72,9 @@ export async function ask({ world = "shipped/shopping" }) {
       start.disabled = false;
     }
   } },
-  h("div", { class: "settings card pad" }, where.element, seeds.element, more.map(([, each]) => each.element), sets.element,
-    h("div", { class: "go" }, start, command)),
-  h("fieldset", { class: "card" }, h("legend", {}, "Protocols"), list));
+  h("div", { class: "settings card pad" }, where.element, seeds.element, more.map(([, each]) => each.element), sets.element),
+  h("fieldset", { class: "card" }, h("legend", {}, "Protocols"), list),
+  h("div", { class: "go" }, start, command));
   await load();
   return [h("div", { class: "head" }, h("div", {}, h("h1", {}, "Compare protocols"),
     h("p", { class: "lead" }, "Find the protocol that serves a world best. All protocols run on the same seeds."))), form];

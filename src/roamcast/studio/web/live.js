@@ -49,7 +49,7 @@ export async function live(_, signal) {
 
 /** Returns the section of the nodes that write facts into one folder; `look` renews its list of events. */
 function network(folder, periods) {
-  const summary = h("p", { class: "facts", role: "status" }), holder = h("div", {}), stage = h("div", { class: "framed" }), id = newId("minutes");
+  const summary = h("p", { class: "facts", role: "status" }), holder = h("div", {}), stage = h("div", {}), id = newId("minutes");
   const minutes = h("select", { id, onchange: () => look() }, periods.map((each) => h("option", { value: each }, `${each} min`)));
   minutes.value = String(periods[1]);
   const query = () => ({ facts: folder, minutes: minutes.value });

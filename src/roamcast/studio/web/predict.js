@@ -74,7 +74,7 @@ function row({ name, delivery, delay, airtime }) {
   return h("tr", {}, h("th", { scope: "row" }, name),
     h("td", { class: "number" }, `${percent(delivery.value)} [${percent(delivery.low)}, ${percent(delivery.high)}] %`),
     h("td", { class: "share" }, bar(delivery)),
-    [delay, airtime].map((each) => h("td", { class: "number" }, h("b", {}, number(each.value)), h("span", { class: "small" }, ` [${number(each.low)}, ${number(each.high)}]`))));
+    [["Delay (s)", delay], ["Airtime (s)", airtime]].map(([title, each]) => h("td", { class: "number", "data-label": title }, h("b", {}, number(each.value)), h("span", { class: "small" }, ` [${number(each.low)}, ${number(each.high)}]`))));
 }
 
 /** Draws a share with its interval on a line from 0 to 1. */

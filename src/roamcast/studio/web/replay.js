@@ -12,7 +12,7 @@ export function replay(data, given) {
   const protocols = data.protocols;
   const seeds = [...new Set(rows.map((row) => row.seed))];
   const chosen = new Set(given ? [given.protocol] : protocols.slice(0, 2));
-  const holder = h("div", { class: "framed" });
+  const holder = h("div", {});
   const seedId = newId("seed");
   const seed = h("select", { id: seedId, onchange: load }, seeds.map((each) => h("option", { value: each }, each)));
   seed.value = String(given?.seed ?? seeds[0]);

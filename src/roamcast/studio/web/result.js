@@ -30,11 +30,13 @@ export async function result({ id, tab = "answer" }) {
         data.question && !status.running ? again({ question: data.question, result: id }) : null) : null),
     data.stale ? h("div", { class: "note bad row spread" }, data.stale, data.question ? again({ question: data.question, result: id }) : null) : null,
     shown.element,
-    data.command ? commandLine(data.command, "The same in a terminal") : null,
+    data.command ? commandLine(data.command, "This result in a terminal") : null,
   ];
 }
 
-/** Returns a page of the result in a frame of its own origin. */
+/** Returns a page of the result in a frame of its own origin, with a note until it is there. */
 export function frame(source, title) {
-  return h("iframe", { src: source, title, class: "frame", sandbox: "allow-scripts allow-downloads allow-popups" });
+  const waiting = h("p", { class: "loading", role: "status" }, `Reading: ${title} …`);
+  return h("div", { class: "framed" }, waiting,
+    h("iframe", { src: source, title, class: "frame", sandbox: "allow-scripts allow-downloads allow-popups", onload: () => waiting.remove() }));
 }

@@ -25,7 +25,7 @@ export function why(id, data, open) {
       const causes = await get("/api/why", { id, run: row.run });
       if (row.run !== current().run) return;
       put(holder, tally(row, causes.events, "expected deliveries were lost", ""), causes.requests.expected
-        ? tally(row, causes.requests, "requests were not satisfied", "R") : null, commandLine(`roamcast why ${shellWord(id)}/run=${row.run}`));
+        ? tally(row, causes.requests, "requests were not satisfied", "R") : null, commandLine(`roamcast why ${shellWord(id)}/run=${row.run}`, "These causes in a terminal"));
     } catch (error) {
       put(holder, h("p", { class: "note bad", role: "alert" }, error.message));
     }

@@ -68,6 +68,12 @@ async def swap_relays(swaps, seed=1, **faults):
     return [longest_gap(times, moment) for moment in moments]
 
 
+def test_an_event_is_sent_another_way_as_soon_as_the_link_has_failed():
+    """In virtual time: 0.15 s until the link gives up, and a search; 0.34 s if the event waited again."""
+    silences = run_in_virtual_time(swap_relays(6))
+    assert statistics.median(silences) < 0.3 and max(silences) < 0.4
+
+
 async def outage(folder, seconds):
     """Stop the only relay for a while; return the silence [s] after it has started again, and the events."""
     loop, medium = asyncio.get_running_loop(), Medium()

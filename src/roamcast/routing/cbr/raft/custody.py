@@ -51,7 +51,7 @@ class Custody:
                 oldest, _ = self.waiting.pop(next(iter(self.waiting)))
                 self.host.drop(oldest, Drop.TABLE_FULL)
             self.waiting[event.publication_id] = (event, {})
-            self.host.call_later(max(self.parameters.link_retry, waited), self._retry, event.publication_id)
+            self.host.call_later(self.parameters.retry_delay(waited), self._retry, event.publication_id)
         elif self.waiting[event.publication_id][1].keys() >= {each.node for each in stuck}:
             self.host.drop(event, Drop.DUPLICATE)
         nodes = self.waiting[event.publication_id][1]

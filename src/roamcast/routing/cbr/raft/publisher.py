@@ -274,7 +274,7 @@ class RaftPublisher:
         age = self.host.now() - self.events[sequence][0]
         soon = age < self.parameters.ping_wait
         if soon:
-            self.host.call_later(max(self.parameters.link_retry, age), self._ask_again, sequence, subscribers)
+            self.host.call_later(self.parameters.retry_delay(age), self._ask_again, sequence, subscribers)
         return soon
 
     def _ask_again(self, sequence: int, subscribers: list[NodeId]) -> None:

@@ -88,6 +88,8 @@ class RaftCbr(Advertising):
             "unicast": "dsr",
             "dsr.overhearing": False,
             "ack_collection": "latest",
+            "link_retry": "0.02 s",
+            "quick_retry": "0.5 s",
             "unacknowledged_events": 4096,
         }
     )

@@ -28,7 +28,7 @@ from roamcast.wire.numbers import Int
 from roamcast.wire.publication import Publication
 
 Note = EventType("note", {"zone": Integer()})
-WISHES = (Note.zone >= 0, Note.zone == 2, Note.zone >= 3, (Note.zone >= 1) & (Note.zone <= 3))
+FILTERS = (Note.zone >= 0, Note.zone == 2, Note.zone >= 3, (Note.zone >= 1) & (Note.zone <= 3))
 LINKS = LinkModel(jitter=0.004, loss=0.08, duplicate=0.05, tries=2)
 CALM, HOSTILE, END = 16.0, 30.0, 46.0
 "Seconds until strangers speak, until they fall silent, and until the end."
@@ -126,16 +126,16 @@ class Dialogue(NamedTuple):
 def _plan(mesh: Mesh) -> None:
     """What applications do, and what befalls nodes and links."""
     at = mesh.call_at
-    at(0.2, mesh.advertise, 0, WISHES[0])
-    at(0.9, mesh.advertise, 5, WISHES[3])
-    at(21.0, mesh.advertise, 5, WISHES[2])
-    for time, node, wish in ((0.5, 7, 0), (0.6, 3, 1), (1.2, 6, 2), (3.3, 2, 3), (3.4, 2, 1), (26.0, 4, 0)):
-        at(time, mesh.subscribe, node, WISHES[wish])
-    at(9.0, mesh.unsubscribe, 2, WISHES[3])
-    at(33.0, mesh.unsubscribe, 7, WISHES[0])
+    at(0.2, mesh.advertise, 0, FILTERS[0])
+    at(0.9, mesh.advertise, 5, FILTERS[3])
+    at(21.0, mesh.advertise, 5, FILTERS[2])
+    for time, node, number in ((0.5, 7, 0), (0.6, 3, 1), (1.2, 6, 2), (3.3, 2, 3), (3.4, 2, 1), (26.0, 4, 0)):
+        at(time, mesh.subscribe, node, FILTERS[number])
+    at(9.0, mesh.unsubscribe, 2, FILTERS[3])
+    at(33.0, mesh.unsubscribe, 7, FILTERS[0])
     for time, node in ((6.0, 1), (19.0, 4), (35.0, 6)):
-        at(time, mesh.request, node, WISHES[2])
-    at(22.0, lambda: mesh.routers[4].cancel_request(WISHES[2]))
+        at(time, mesh.request, node, FILTERS[2])
+    at(22.0, lambda: mesh.routers[4].cancel_request(FILTERS[2]))
     for turn in range(64):
         node, time = (0, 0, 5, 0, 5, 3)[turn % 6], 2.0 + 0.63 * turn
         at(time, mesh.publish, node, Note(zone=turn * 3 % 5), (64, 512, 1400)[turn % 3])
@@ -147,7 +147,7 @@ def _plan(mesh: Mesh) -> None:
     at(15.0, mesh.join, 1, 2)
     at(18.0, mesh.kill, 2)
     at(23.0, mesh.revive, 2)
-    at(24.0, mesh.subscribe, 2, WISHES[0])
+    at(24.0, mesh.subscribe, 2, FILTERS[0])
     at(27.0, mesh.inject_fault, 5, FaultKind.SLEEP)
     at(28.5, mesh.inject_fault, 5, FaultKind.WAKE)
     at(31.0, mesh.join, 0, 7)
@@ -166,7 +166,7 @@ def _strangers(mesh: Mesh, kinds: tuple[type[Message], ...]) -> Iterator[None]:
     events = [
         Publication(node, sequence, Note(zone=sequence % 5)) for node in (0, 5, 8) for sequence in (1, 30, 60)
     ]
-    about = GenerationContext(random, nodes=range(9), patterns=WISHES, publications=events, messages=kinds)
+    about = GenerationContext(random, nodes=range(9), patterns=FILTERS, publications=events, messages=kinds)
     while True:
         said = random.choice(mesh.sent[-60:]).message if mesh.sent else None
         message = said and _altered(said, about)

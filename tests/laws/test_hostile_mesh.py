@@ -143,8 +143,8 @@ def test_a_join_table_towards_a_source_that_is_not_known_makes_no_forwarding_nod
 def test_what_a_publisher_remembers_of_forged_members_is_bounded():
     mesh = listening(PubSubOdmrp)
     publisher = mesh.routers[0]
-    wish = BrokerSubscriptions(9, 1, (NARROW,), b"")
-    publisher.receive(SummaryTable((SourceJoins(0, 0, (GroupJoin(9, 1, 1),)),), (wish,)), 1, 0.0)
+    subscriptions = BrokerSubscriptions(9, 1, (NARROW,), b"")
+    publisher.receive(SummaryTable((SourceJoins(0, 0, (GroupJoin(9, 1, 1),)),), (subscriptions,)), 1, 0.0)
     for fake in range(500):
         told = (
             GroupJoin(1000 + fake, 1, 1),
@@ -164,9 +164,11 @@ def test_forged_members_and_joins_leave_the_tables_of_pubsub_bounded():
     mesh.subscribe(2, NARROW)
     mesh.run(for_=2)
     for fake in range(2_000):
-        wish = BrokerSubscriptions(1000 + fake, 1, (NARROW,), b"")
+        subscriptions = BrokerSubscriptions(1000 + fake, 1, (NARROW,), b"")
         for node in (0, 1):
-            table = SummaryTable((SourceJoins(0, node, (GroupJoin(1000 + fake, fake % 7, 1),)),), (wish,))
+            table = SummaryTable(
+                (SourceJoins(0, node, (GroupJoin(1000 + fake, fake % 7, 1),)),), (subscriptions,)
+            )
             mesh.routers[node].receive(table, 1 - node, 0.0)
         mesh.routers[1].receive(ContentRequest(2000 + fake, fake, 31, (EVERYTHING,)), 0, 0.0)
     for router in mesh.routers:
@@ -186,8 +188,8 @@ def test_a_summary_of_everything_costs_noise_and_one_of_nonsense_is_refused():
         (b"\xff" * 40, Drop.MALFORMED),
         (everything[:-1], Drop.MALFORMED),
     ):
-        wish = BrokerSubscriptions(9, 1, (), data)
-        table = SummaryTable((SourceJoins(0, 0, (GroupJoin(9, 0, 1),)),), (wish,))
+        subscriptions = BrokerSubscriptions(9, 1, (), data)
+        table = SummaryTable((SourceJoins(0, 0, (GroupJoin(9, 0, 1),)),), (subscriptions,))
         assert mesh.inject(0, table, sender=1) is answer
     mesh.deliveries.clear()
     mesh.publish(0, SEVEN)

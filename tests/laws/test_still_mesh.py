@@ -38,7 +38,7 @@ ROUTERS = {
 }
 
 
-def draw_wish(r):
+def draw_filter(r):
     category, composer = CD.category == r.choice(CATEGORIES), CD.composer == r.choice(COMPOSERS)
     price = CD.price < r.randrange(5, 40)
     return r.choice([category, composer, price, category & price, composer & price, category | composer])
@@ -55,20 +55,20 @@ def test_everyone_who_wants_an_event_gets_it_once_while_subscriptions_come_and_g
     for publisher in PUBLISHERS:
         mesh.advertise(publisher, Filter.everything(CD))
     mesh.run(for_=1)
-    wishes: list[tuple[int, Filter]] = []
+    subscriptions: list[tuple[int, Filter]] = []
     expected = []
     for _ in range(14):
-        if len(wishes) > 4 and r.random() < 0.5:
-            mesh.unsubscribe(*wishes.pop(r.randrange(len(wishes))))
+        if len(subscriptions) > 4 and r.random() < 0.5:
+            mesh.unsubscribe(*subscriptions.pop(r.randrange(len(subscriptions))))
         else:
-            wishes.append((r.randrange(12), draw_wish(r)))
-            mesh.subscribe(*wishes[-1])
+            subscriptions.append((r.randrange(12), draw_filter(r)))
+            mesh.subscribe(*subscriptions[-1])
         # Pub/Sub ODMRP tells publishers at once; ODMRP's new members wait for the next join request.
         mesh.run(for_=5.5 if name.startswith("odmrp") else r.choice((1.0, 1.0, 7.0)))
         for publisher in (*PUBLISHERS, r.choice(PUBLISHERS)):
             event = draw_event(r)
             sent = mesh.publish(publisher, event)
-            wanting = {node for node, wanted in wishes if wanted.matches(event)} - {publisher}
+            wanting = {node for node, wanted in subscriptions if wanted.matches(event)} - {publisher}
             expected += [(node, sent.id) for node in wanting]
             mesh.run(for_=2.5 if name.endswith("follow") else 0.7)
     assert len(expected) >= 20

@@ -33,11 +33,11 @@ def router(**parameters):
     return partial(PubSubOdmrp, parameters=PubSubParameters(**{"spread": 0.01, **parameters}))
 
 
-def line(nodes, *wishes, offered=ANY, **parameters):
+def line(nodes, *subscriptions, advertised=ANY, **parameters):
     mesh = Mesh.line(nodes, router(**parameters))
-    for node, wanted in wishes:
+    for node, wanted in subscriptions:
         mesh.subscribe(node, wanted)
-    mesh.advertise(0, offered)
+    mesh.advertise(0, advertised)
     mesh.run(for_=1)
     return mesh
 

@@ -138,7 +138,7 @@ def test_an_event_is_delivered_at_once_though_the_publisher_has_not_acknowledged
         mesh.run(for_=0.1)
         mesh.publish(0, THREE)
         mesh.run(for_=0.5)
-        # Ours waits: an event for the new wish may still be put before this one.
+        # Ours waits: an event for the new subscription may still be put before this one.
         assert numbers(mesh, 2) == ([1] if published else [])
     mesh.run(for_=5)
     assert numbers(mesh, 2) == [1]

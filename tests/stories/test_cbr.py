@@ -111,7 +111,7 @@ def test_with_link_feedback_the_other_way_is_taken_at_once():
 
 
 def test_a_subscription_that_the_link_gave_up_on_does_not_cover_itself():
-    # 3 passes on what 4 wants. Its nearest way, over 1, has gone; the wish in its own table is no excuse.
+    # 3 passes on what 4 wants. Its shortest route, over 1, is lost; its own table entry does not count.
     mesh = settled([*DIAMOND, (3, 4)], link_feedback=True, covering=True)
     mesh.kill(1)
     mesh.subscribe(4, NARROW)
@@ -122,7 +122,7 @@ def test_a_subscription_that_the_link_gave_up_on_does_not_cover_itself():
 
 
 def test_a_subscription_that_the_link_gave_up_on_does_not_go_back_to_its_child():
-    # The only other way from 2 leads over 3, where the wish came from.
+    # The only other route from 2 is over 3, where the subscription came from.
     mesh = settled([(0, 1), (1, 2), (2, 3), (3, 0)], link_feedback=True)
     mesh.kill(1)
     mesh.inject(2, Subscription(NARROW), sender=3)

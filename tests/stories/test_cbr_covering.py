@@ -71,7 +71,7 @@ def test_equal_subscriptions_of_two_children_do_not_quench_each_other_for_ever()
 
 
 def test_a_cover_that_goes_another_way_covers_nothing():
-    # The wide wish comes from the node that is our only way to the publisher.
+    # The wide subscription comes from the only next hop to the publisher.
     mesh = line(3, covering)
     mesh.subscribe(1, WIDE)
     mesh.inject(2, Subscription(WIDE), sender=1)
@@ -81,7 +81,7 @@ def test_a_cover_that_goes_another_way_covers_nothing():
 
 
 def test_a_cover_that_has_not_been_sent_this_way_covers_nothing():
-    # The wide wish went over 1. A shorter way opens over 2, which has not heard of it.
+    # The wide subscription went over 1. A shorter route opens over 2, which does not know it.
     mesh = Mesh(5, covering, [(0, 4), (4, 1), (1, 3), (2, 3)])
     mesh.advertise(0, EVERYTHING)
     mesh.run(for_=1)

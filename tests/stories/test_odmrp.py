@@ -32,8 +32,8 @@ SEVEN = Coupon(zone=7)
 one_channel = partial(Odmrp, parameters=OdmrpParameters(channels="one"))
 
 
-def settled(mesh, *wishes):
-    for node, wanted in wishes:
+def settled(mesh, *subscriptions):
+    for node, wanted in subscriptions:
         mesh.subscribe(node, wanted)
     mesh.run(for_=1)
     return mesh

@@ -59,9 +59,9 @@ def test_the_event_of_a_join_request_is_an_input_of_the_grouping_and_no_other_is
 
 
 def test_the_paper_sends_an_event_once_to_each_group_and_we_name_all_groups_in_one():
-    wishes = [(1, CD.category == "jazz"), (2, CD.price < 20)]
+    subscriptions = [(1, CD.category == "jazz"), (2, CD.price < 20)]
     for combine, copies in ((False, 2), (True, 1)):
-        mesh = line(3, *wishes, offered=Filter.everything(CD), grouping="graph", combine=combine)
+        mesh = line(3, *subscriptions, advertised=Filter.everything(CD), grouping="graph", combine=combine)
         mesh.run(for_=8)
         mesh.publish(0, EVANS)
         mesh.run(for_=1)
@@ -71,7 +71,7 @@ def test_the_paper_sends_an_event_once_to_each_group_and_we_name_all_groups_in_o
 
 def test_groups_bring_noise_to_members_that_do_not_want_an_event_and_it_is_counted():
     mesh = line(3, (1, CD.composer == "Evans"), (2, CD.composer == "Harrison"),
-                offered=Filter.everything(CD), grouping="least")  # fmt: skip
+                advertised=Filter.everything(CD), grouping="least")  # fmt: skip
     mesh.run(for_=8)
     mesh.publish(0, EVANS)
     mesh.run(for_=1)
@@ -81,9 +81,11 @@ def test_groups_bring_noise_to_members_that_do_not_want_an_event_and_it_is_count
 
 
 def test_a_relay_with_a_filter_stops_what_nobody_below_it_wants_and_nothing_else():
-    wishes = [(1, CD.composer == "Evans"), (3, CD.composer == "Harrison")]
+    subscriptions = [(1, CD.composer == "Evans"), (3, CD.composer == "Harrison")]
     for filtering, relays in ((False, [0, 1, 2]), (True, [0])):
-        mesh = line(4, *wishes, offered=Filter.everything(CD), grouping="least", forwarding_filter=filtering)
+        mesh = line(
+            4, *subscriptions, advertised=Filter.everything(CD), grouping="least", forwarding_filter=filtering
+        )
         mesh.run(for_=8)
         mesh.publish(0, EVANS)
         mesh.run(for_=1)
@@ -125,7 +127,7 @@ def test_a_join_request_without_its_event_tells_whichever_is_smaller():
 def test_a_summary_may_bring_a_broker_to_join_for_nothing_and_that_is_counted():
     words = [f"word {n}" for n in range(150)]
     mesh = line(
-        2, *((1, CD.composer == word) for word in words), offered=Filter.everything(CD), **AS_PUBLISHED
+        2, *((1, CD.composer == word) for word in words), advertised=Filter.everything(CD), **AS_PUBLISHED
     )
     for n in range(20):
         mesh.publish(0, CD(category="jazz", composer=f"other {n}", price=n))
@@ -137,11 +139,11 @@ def test_a_summary_may_bring_a_broker_to_join_for_nothing_and_that_is_counted():
 
 def test_many_subscriptions_of_a_broker_travel_as_a_summary_and_still_get_their_events():
     words = [f"word {n}" for n in range(40)]
-    mesh = line(4, *((3, CD.composer == word) for word in words), offered=Filter.everything(CD))
+    mesh = line(4, *((3, CD.composer == word) for word in words), advertised=Filter.everything(CD))
     mesh.run(for_=8)
-    told = [wish for s in mesh.sent_of(SummaryTable) for wish in s.message.subscriptions]
-    assert told and all(wish.summary and not wish.filters for wish in told)
-    assert all(len(wish.summary) <= 256 for wish in told)
+    sent = [each for s in mesh.sent_of(SummaryTable) for each in s.message.subscriptions]
+    assert sent and all(each.summary and not each.filters for each in sent)
+    assert all(len(each.summary) <= 256 for each in sent)
     for word in words[::7]:
         mesh.publish(0, CD(category="pop", composer=word, price=10))
         mesh.run(for_=0.3)

@@ -110,7 +110,7 @@ def test_a_join_table_tells_subscriptions_once_and_names_the_group_after_that():
     mesh = line(3, (2, Coupon.zone == 3))
     mesh.run(for_=17)
     own = [s.message for s in mesh.sent_of(SummaryTable) if s.node == 2]
-    assert [wish.filters for wish in own[0].subscriptions] == [(Coupon.zone == 3,)]
+    assert [each.filters for each in own[0].subscriptions] == [(Coupon.zone == 3,)]
     assert own[0].sources[0].joins[0].group == 0
     assert own[1].subscriptions == ()
     assert own[1].sources[0].joins[0].group > 0

@@ -271,7 +271,8 @@ def test_what_was_published_before_the_wish_is_waited_for_by_nobody():
     mesh.subscribe(2, Coupon.zone == 7)
     mesh.run(for_=1)
     slow()
-    mesh.run(for_=15)  # a ping asks for it; that the publisher never hears of the new wish does not matter
+    # A ping asks for it; that the publisher never learns of the new subscription does not matter.
+    mesh.run(for_=15)
     assert numbers(mesh, 2) == [1]
 
 

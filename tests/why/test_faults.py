@@ -31,7 +31,7 @@ def play(protocol, node, **fault):
 
 
 def missed(told, start, end):
-    """The causes of what was published in a time, after protocols that tell wishes had time to do so."""
+    """The causes of what was published in a time, after subscriptions had time to spread."""
     delivered = set(told["deliveries"]["publication"].to_pylist())
     publications = zip(
         told["publications"]["publication"].to_pylist(), told["publications"]["time"].to_pylist(), strict=True

@@ -1,4 +1,4 @@
-"""Routes: what is told of an event that should have come along a route which a flood of wishes laid."""
+"""Explanations of events that should have come along a route set up by a flood of subscriptions."""
 
 from roamcast.why.causes import Cause
 from roamcast.why.presentation.explanation import explain_event
@@ -7,7 +7,7 @@ from .invented import STILL, asking, event, facts, losing
 
 ROUTED = {"travel": "routed", "subscription_lease": 500.0}
 ASKED = [asking(5.0, 2, -1), asking(5.2, 1, -1), asking(5.4, 0, -1)]
-"The wish of 2 goes to everyone, over 1 to the publisher 0."
+"The subscription of 2 goes to everyone, over 1 to the publisher 0."
 
 
 def explain(**told):

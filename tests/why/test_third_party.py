@@ -29,7 +29,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "routers.md"
 
 
 class Yearning(Message, number=190, category=Category.CONTROL, role=Role.SUBSCRIPTION):
-    """Everything is wanted here; filed under control, where nobody would look for a wish."""
+    """Everything is wanted here; filed under control, where nobody would look for a subscription."""
 
 
 class Bucket(Message, number=191, category=Category.EVENT, role=Role.EVENT):

@@ -17,7 +17,7 @@ Coupon = EventType("coupon", {"zone": Integer()})
 ZONES = 6
 NODES = 7
 PUBLISHERS = (0, NODES - 1)
-"So that wishes have two ways to go."
+"So that subscriptions have two routes."
 
 
 def network(r, router):
@@ -31,7 +31,7 @@ def network(r, router):
 
 
 def play(r, covering):
-    """Wishes that cover each other come and go; checks every event, counts the subscriptions."""
+    """Subscriptions that cover each other come and go; checks every event, counts the subscriptions."""
     mesh = network(r, partial(Cbr, parameters=CbrParameters(covering=covering)))
     for _ in range(15):
         node = r.randrange(NODES)

@@ -14,8 +14,8 @@ Coupon = EventType("coupon", {"zone": Integer()})
 patterns = st.tuples(st.integers(0, 12), st.integers(0, 6)).map(
     lambda s: (Coupon.zone >= s[0]) & (Coupon.zone <= s[0] + s[1])
 )
-wishes = st.dictionaries(st.integers(1, 3), st.lists(patterns, max_size=12), max_size=3)
-steps = st.lists(st.one_of(wishes, st.tuples(st.integers(1, 3), patterns), st.integers(1, 3)), max_size=25)
+renewals = st.dictionaries(st.integers(1, 3), st.lists(patterns, max_size=12), max_size=3)
+steps = st.lists(st.one_of(renewals, st.tuples(st.integers(1, 3), patterns), st.integers(1, 3)), max_size=25)
 
 
 @given(steps)

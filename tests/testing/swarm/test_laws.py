@@ -199,8 +199,8 @@ def test_duplicating_links_do_not_excuse_a_storm_of_real_events():
 @pytest.mark.parametrize("linked", [True, False])
 def test_a_small_hop_limit_alone_does_not_excuse_an_event_that_vanishes(linked):
     held = read(HELD)
-    wish = SubscribeStep(at=1.613, node=0, zones=(1, 1))
-    steps = (*(step for step in held.steps if not isinstance(step, RequestStep)), wish)
+    subscription = SubscribeStep(at=1.613, node=0, zones=(1, 1))
+    steps = (*(step for step in held.steps if not isinstance(step, RequestStep)), subscription)
     healed = (*held.healed, (0, 4)) if linked else held.healed
     history = msgspec.structs.replace(held, steps=tuple(sorted(steps, key=lambda s: s.at)), healed=healed)
     assert LAWS["conserved"](play(history)) is None
@@ -272,11 +272,11 @@ def test_a_second_play_that_ends_earlier_is_noticed():
 
 def test_who_asked_for_one_event_and_got_another_is_owed_no_more():
     record = play(story(REQUEST), DeliversLate)
-    (wish,) = [wish for wish in record.subscriptions if wish.single]
+    (request,) = [request for request in record.subscriptions if request.single]
     (got,) = [got for got in record.deliveries if got.node == 1]
     first, second = record.probes[:2]
     assert got.publication == first.publication
-    assert first.time < second.time < wish.end
+    assert first.time < second.time < request.end
     assert LAWS["promised"](record) is None
 
 

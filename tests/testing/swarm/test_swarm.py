@@ -42,7 +42,7 @@ def test_histories_contain_what_the_laws_are_about():
         assert sum(bool(getattr(record, rows)) for record in records) > 12, rows
     assert sum(any(got.time > record.settled_at for got in record.deliveries) for record in records) > 12
     assert any(
-        wish.single and wish.end < record.left_at for record in records for wish in record.subscriptions
+        span.single and span.end < record.left_at for record in records for span in record.subscriptions
     )
     assert any(life.incarnation for record in records for life in record.incarnations)
 

@@ -148,9 +148,13 @@ class RequestReply:
             not request.flags & DESTINATION_ONLY
             and route.known
             and not self.listens()
-            and (route.repairing or route.expires - self.host.now() >= self.parameters.reply_lifetime)
+            and self._outlives_reply(route)
             and (request.flags & UNKNOWN > 0 or not is_newer(request.destination_sequence, route.sequence))
         )
+
+    def _outlives_reply(self, route: AodvRoute) -> bool:
+        least = self.parameters.reply_lifetime
+        return not least or route.repairing or route.expires - self.host.now() >= least
 
     def _answer_as_destination(self, request: RouteRequest) -> None:
         requested = request.destination_sequence

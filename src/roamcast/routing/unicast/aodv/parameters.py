@@ -143,7 +143,7 @@ class AodvParameters(Parameters):
 
 
 NS2: Mapping[str, Any] = {
-    "reply_lifetime": 0.0,
+    "reply_lifetime": "0 s",
     "ttl_start": 30,
     "threshold_first": True,
     "diameter": 30,

@@ -316,6 +316,26 @@ def test_a_quotient_is_that_of_the_sums_and_needs_a_base_above_0(spark):
 
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
+def test_a_line_through_equal_values_does_not_rise(spark):
+    definition = CAMPAIGN.model_dump(exclude_unset=True)
+    definition["sweeps"]["people"]["grid"][COUNT] = [7, 13, 29, 44]
+    campaign = Campaign.model_validate(definition | {"claims": {"rising": CLAIMS["rising"]}})
+    plan = make_plan(campaign)
+    rows = [
+        {"run": place.run} | dict.fromkeys(METRICS) | {"messages": 3.6 + 0.1 * place.seed}
+        for place in plan.places
+    ]
+    metrics = spark.createDataFrame(pa.Table.from_pylist(rows, METRICS_TABLE))
+    tables = {
+        name: spark.createDataFrame(table) for name, table in make_tables(campaign, plan.places).items()
+    }
+    [found] = judge(metrics, tables["checks"], tables["terms"]).to_pylist()
+    assert (found["ours"], found["lower"], found["upper"]) == (0.0, 0.0, 0.0)
+    assert found["verdict"] == "not held"
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
 def test_what_other_code_judged_is_judged_again_from_the_metrics(spark, made, tmp_path):
     plan, metrics, _, _ = made
     store = CampaignFolder(tmp_path)

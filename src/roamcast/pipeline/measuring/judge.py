@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Flags = npt.NDArray[np.bool_]
 
+ROUNDING = 1e-12
+"A weighted sum below this share of the sum of its terms' sizes is 0: the terms cancel."
+
 
 def judge(metrics: DataFrame, checks: DataFrame, terms: DataFrame) -> pa.Table:
     """Return the table `verdicts`; a seed counts in a check if it has all values of the check."""
@@ -42,8 +45,8 @@ def _sum_up(metrics: DataFrame, checks: DataFrame, terms: DataFrame) -> DataFram
     weight = f.col("above") * f.col("above") * f.col("inverse")
     by_seed = values.groupBy(*part, "seed").agg(
         f.count("*").alias("found"),
-        ordered_sum(f.collect_list(f.col("above") * f.col("value"))).alias("a"),
-        ordered_sum(f.collect_list(f.col("below") * f.col("value"))).alias("b"),
+        _weighted_sum("above").alias("a"),
+        _weighted_sum("below").alias("b"),
         # The side of a difference with fewer trials determines its precision.
         *(
             ordered_sum(f.collect_list(f.when(side, weight))).alias(name)
@@ -69,6 +72,15 @@ def _sum_up(metrics: DataFrame, checks: DataFrame, terms: DataFrame) -> DataFram
         .drop("seeds", "inverses")
     )
     return checks.join(seeds, part, "left").fillna(0, ["count"])
+
+
+def _weighted_sum(weight: str) -> Column:
+    """Return the sum of the values by their weights; 0 if only a rounding error is left of it."""
+    from pyspark.sql import functions as f
+
+    term = f.col(weight) * f.col("value")
+    total, size = ordered_sum(f.collect_list(term)), ordered_sum(f.collect_list(f.abs(term)))
+    return f.when(f.abs(total) > ROUNDING * size, total).otherwise(0.0)
 
 
 def _mean(side: str) -> Column:

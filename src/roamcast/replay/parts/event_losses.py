@@ -59,7 +59,8 @@ class EventLosses:
         if (rows := sum(map(len, tables.values()))) > MOST_ROWS:
             raise FactsError(f"this explanation needs {rows:,} rows; expected at most {MOST_ROWS:,}")
         found = Trail(Facts(self._context.run, tables), self._context)
-        found.last_forwarded = self._last_forwarded
+        if self._traits.get("travel") != "addressed":  # others may be searched as floods
+            found.last_forwarded = self._last_forwarded
         return found
 
     @cached_property

@@ -12,7 +12,10 @@ from roamcast.units import Seconds
 
 
 class AodvParameters(Parameters):
-    """The parameters of AODV, by default RFC 3561's for links with failure detection; `NS2` has ns-2's."""
+    """The parameters of AODV; `NS2` has ns-2's.
+
+    The defaults are RFC 3561's for links with failure detection, except `reply_lifetime` and `equal_replies`.
+    """
 
     ttl_start: int = Field(default=1, ge=1, le=255)
     "TTL of the first request for a new destination, unless `threshold_first` [hops]."

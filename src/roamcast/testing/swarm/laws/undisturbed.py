@@ -25,8 +25,8 @@ def check(record: SwarmRecord) -> str | None:
     it apply, unless the router retransmits until acknowledged, to an event that a relay dropped for want of a
     route when a delayed frame arrived, or when its clock is faster than that of the node that sent the frame:
     the route may have expired during the delay, or sooner than at that node. Nor does it apply to an event
-    after an earlier one of its publisher was lost in messages of another type, as the event that a join
-    request of ODMRP carries: it may have lost the route of this one. As for probe events, a suppressed event
+    before which one of its publisher was lost in a message of another type, such as a join request of ODMRP:
+    the route of this event may have been lost with it. As for probe events, a suppressed event
     is excluded, and all events are if a router suppressed a subscription.
     """
     if record.left_at == inf or record.history.cramped or record.later_at == inf:

@@ -82,9 +82,9 @@ def keep(seed: int, speed: str) -> str:
         arrived = [longer.delivered[miss] for miss in waiting if miss in longer.delivered]
         after = max(arrived, default=trail.run.duration) - trail.run.duration
         later = f"{len(arrived)} within {after:.0f} s"
-    told = ", ".join(f"{cause} {times}" for cause, times in others.items()) or "0"
+    text = ", ".join(f"{cause} {times}" for cause, times in others.items()) or "0"
     counted = sum(trail.published[publication] >= trail.run.warmup for publication, _ in trail.expected)
-    numbers = (seed, counted, len(verdicts), proven, len(waiting), later, told, describe_false(trail))
+    numbers = (seed, counted, len(verdicts), proven, len(waiting), later, text, describe_false(trail))
     return "| " + " | ".join(map(str, numbers)) + " |"
 
 

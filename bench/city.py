@@ -137,7 +137,7 @@ def main() -> None:
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
                 seen = apart.submit(see, protocol, nodes).result()
             rows[protocol].append(seen)
-            told = (
+            text = (
                 f"{100 * seen.satisfied:.1f} %",
                 f"{seen.delay:.2f} s",
                 f"{seen.overhead:.1f}",
@@ -147,7 +147,7 @@ def main() -> None:
                 f"{seen.speed:.2f}",
                 f"{seen.memory:.1f} GB",
             )
-            print(ROW.format(protocol, f"{nodes:,}", *told), flush=True)
+            print(ROW.format(protocol, f"{nodes:,}", *text), flush=True)
     for protocol, seen in rows.items() if len(sizes) > 1 else ():
         overhead = growth(sizes, [each.overhead for each in seen])
         answer = growth(sizes, [each.of_an_answer for each in seen])

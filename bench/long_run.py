@@ -59,10 +59,10 @@ def main(millions: float = MILLIONS) -> None:
     found = []
     for size in (millions / 10, millions):
         command = [sys.executable, "-m", "bench.long_run", "alone", str(size)]
-        told = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-        found.append(told)
-        print(f"{told['sent']:13,.0f} {told['cpu']:8.1f} {told['ran']:15.0f}", end="")
-        print(f" {told['measured']:17.0f} {told['disk']:12.0f}", flush=True)
+        record = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+        found.append(record)
+        print(f"{record['sent']:13,.0f} {record['cpu']:8.1f} {record['ran']:15.0f}", end="")
+        print(f" {record['measured']:17.0f} {record['disk']:12.0f}", flush=True)
     ratio = found[1]["measured"] / found[0]["measured"]
     print(f"memory of ten times the length: {ratio:.2f} times (goal: 600 MB at 20 M)")
 

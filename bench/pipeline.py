@@ -116,8 +116,8 @@ def generate_rows(store: CampaignFolder, runs: int, rows: int) -> list[str]:
             table = pa.Table.from_arrays(columns, schema=schema)
             pq.write_table(table, place / f"{name}.parquet", compression="zstd")
         files = {file.name: {"size": file.stat().st_size, "digest": digest(file)} for file in place.iterdir()}
-        told = {"run": names[-1], "status": "done", "error": "", "files": files, "rows": each}
-        store.staging.stage(place, told)
+        values = {"run": names[-1], "status": "done", "error": "", "files": files, "rows": each}
+        store.staging.stage(place, values)
     Committer(None, store).commit(store.staging.survey())
     return names
 

@@ -76,10 +76,10 @@ def main(run: str) -> None:
                 before, began = read_cpu(server.pid), time.perf_counter()
                 page.evaluate("(event) => replay.chooseEvent(event)", event)
                 spent = read_cpu(server.pid) - before
-                told = page.evaluate("[replay.chosen[0].lost.size, replay.chosen[0].untold]")
+                shown = page.evaluate("[replay.chosen[0].lost.size, replay.chosen[0].untold]")
                 print(
                     f"event {event}: {time.perf_counter() - began:.2f} s ({spent:.2f} s of processor time), "
-                    f"{told[0]} losses explained {told[1]}"
+                    f"{shown[0]} losses explained {shown[1]}"
                 )
             print(f"{events:,} events; peak of the server {read_peak(server.pid):.0f} MB")
             browser.close()

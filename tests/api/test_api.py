@@ -40,26 +40,26 @@ def test_the_public_names_are_these():
 
 
 def test_importing_the_package_loads_nothing_of_it_but_itself():
-    told = python(
+    found = python(
         "import sys, json; before = set(sys.modules); import roamcast\n"
         "print(json.dumps(sorted(set(sys.modules) - before - set(sys.stdlib_module_names))))"
     )
     loaded = {
-        name for name in json.loads(told.stdout) if name.partition(".")[0] not in sys.stdlib_module_names
+        name for name in json.loads(found.stdout) if name.partition(".")[0] not in sys.stdlib_module_names
     }
     assert loaded == {"roamcast"}
 
 
 def test_importing_the_package_takes_less_than_a_tenth_of_a_second_of_processor_time():
-    told = python(
+    found = python(
         "import time; began = time.process_time(); import roamcast; print(time.process_time() - began)"
     )
-    assert float(told.stdout) < 0.1
+    assert float(found.stdout) < 0.1
 
 
 def test_a_name_of_the_lab_says_what_to_install():
-    told = python("import sys; sys.modules['pyarrow'] = None; import roamcast; roamcast.Facts")
-    assert "ImportError: roamcast.Facts needs pyarrow: pip install 'roamcast[lab]'" in told.stderr
+    found = python("import sys; sys.modules['pyarrow'] = None; import roamcast; roamcast.Facts")
+    assert "ImportError: roamcast.Facts needs pyarrow: pip install 'roamcast[lab]'" in found.stderr
 
 
 def test_lake_stays_callable_whatever_was_imported_before(tmp_path):

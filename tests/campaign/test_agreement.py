@@ -90,11 +90,11 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("told", WRONG)
-def test_what_does_not_agree_is_refused(told):
+@pytest.mark.parametrize("result", WRONG)
+def test_what_does_not_agree_is_refused(result):
     with pytest.raises(ValidationError) as caught:
-        made(**WRONG[told])
-    assert told in str(caught.value)
+        made(**WRONG[result])
+    assert result in str(caught.value)
 
 
 def test_a_claim_may_be_as_narrow_as_a_number():

@@ -151,9 +151,9 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("told", WRONG)
-def test_a_mistake_is_told_in_one_line_that_names_the_place(tmp_path, told):
+@pytest.mark.parametrize("result", WRONG)
+def test_a_mistake_is_told_in_one_line_that_names_the_place(tmp_path, result):
     with pytest.raises(UserError) as caught:
-        check_campaign(write(tmp_path, "", WRONG[told]))
-    assert told in str(caught.value), str(caught.value)
+        check_campaign(write(tmp_path, "", WRONG[result]))
+    assert result in str(caught.value), str(caught.value)
     assert "\n" not in str(caught.value)

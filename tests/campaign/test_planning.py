@@ -75,9 +75,11 @@ def test_a_scenario_is_no_campaign_and_a_campaign_needs_its_scenario(tmp_path):
     lines = HEAD.splitlines()
     (line,) = (number for number, text in enumerate(lines, 1) if text.startswith("scenario"))
     gone = HEAD.replace(lines[line - 1], 'scenario = "gone.toml"')
-    with pytest.raises(CampaignError) as told:
+    with pytest.raises(CampaignError) as raised:
         read_campaign(write(tmp_path, "", gone))
-    assert str(told.value) == f"{tmp_path}/campaign.toml:{line}: scenario: no such file: {tmp_path}/gone.toml"
+    assert (
+        str(raised.value) == f"{tmp_path}/campaign.toml:{line}: scenario: no such file: {tmp_path}/gone.toml"
+    )
 
 
 def test_a_sweep_may_have_a_scenario_of_its_own_also_one_that_comes_with_us(tmp_path):
@@ -165,7 +167,7 @@ def test_points_of_an_axis_of_scenarios_carry_the_scenario(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "result"),
     [
         (('"convoy"', '"convoi"'), r"sweeps.worlds.*no such file: .*convoi"),
         (('small = "shopping"', 'small = "nowhere.toml"'), r"scenarios.small.*no such file"),
@@ -174,8 +176,8 @@ def test_points_of_an_axis_of_scenarios_carry_the_scenario(tmp_path):
         (("scenario = [", "seed = ["), "has no scenario, and the campaign has none either"),
     ],
 )
-def test_a_wrong_axis_of_scenarios_is_one_message(tmp_path, change, told):
+def test_a_wrong_axis_of_scenarios_is_one_message(tmp_path, change, result):
     file = tmp_path / "worlds.toml"
     file.write_text(WORLDS.replace(*change))
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=result):
         make_plan(read_campaign(file))

@@ -61,7 +61,7 @@ def test_what_is_heard_bit_by_bit_comes_to_what_the_whole_comes_to(runs):
         took = [(run, ended[run.id]["wall"]) for run in many if run.id in ended]
         waiting = [run for run in many if run.id not in ended]
         assert progress.ends == pytest.approx(50.0 + sum(estimate(waiting, took).values()) / 3)
-        states = [told["status"] for told in ended.values()]
+        states = [entry["status"] for entry in ended.values()]
         assert (progress.done, progress.failed) == (states.count("done"), states.count("failed"))
 
 

@@ -8,6 +8,7 @@ from test_campaign_file import write
 from roamcast.campaign.plan import apply_options, check_campaign, make_plan, read_campaign
 from roamcast.campaign.readings import Reading, ReadingDesign, changes, choose, defaults, is_sensible
 from roamcast.errors import UserError
+from roamcast.scenario.shipped import locate, shipped
 
 READINGS = """
 [readings.pacing]
@@ -44,9 +45,9 @@ reading = { pacing = "evenly", jitter = "long" }
     by_place = {(place.sweep, place.protocol): place.run for place in plan.places if place.seed == 1}
     commands = {run.id: run.command for run in plan.runs}
     assert {run.id for run in plain.runs} < commands.keys(), "the readings that hold change nothing"
-    told = commands[by_place["otherwise", "flooding"]]
-    assert "workload.publish.shop.burst=1" in told
-    assert "protocol.flooding.jitter=50 ms" in told
+    result = commands[by_place["otherwise", "flooding"]]
+    assert "workload.publish.shop.burst=1" in result
+    assert "protocol.flooding.jitter=50 ms" in result
     assert "jitter=20 ms" in commands[by_place["otherwise", "slow"]], "an alternative may mean one label only"
 
 
@@ -172,14 +173,14 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("told", WRONG)
-def test_a_mistake_in_a_reading_is_told_with_its_line(tmp_path, told):
-    right, wrong = WRONG[told]
+@pytest.mark.parametrize("result", WRONG)
+def test_a_mistake_in_a_reading_is_told_with_its_line(tmp_path, result):
+    right, wrong = WRONG[result]
     text = READINGS.replace('section = "5.1"\n', "\n" if right.startswith("open") else 'section = "5.1"\n')
     assert right in text
     with pytest.raises(UserError) as caught:
         check_campaign(write(tmp_path, text.replace(right, wrong)))
-    assert told in str(caught.value), str(caught.value)
+    assert result in str(caught.value), str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -237,3 +238,11 @@ alternatives.b = {}
 """
     with pytest.raises(UserError, match=r"alternatives\.a\.metrics.*claims name the metrics of the default"):
         read_campaign(write(tmp_path, text))
+
+
+@pytest.mark.parametrize("name", shipped("campaigns"))
+def test_a_shipped_campaign_can_be_planned_under_its_readings(name):
+    campaign = read_campaign(locate(name, "campaigns"))
+    assert campaign.readings
+    planned = make_plan(apply_options(campaign, seeds=1, readings=True))
+    assert len(planned.runs) > len(make_plan(apply_options(campaign, seeds=1)).runs) // 2

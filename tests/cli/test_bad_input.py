@@ -80,9 +80,11 @@ def test_a_mistake_gets_one_clear_message(tmp_path, refuse, case):
 
 def test_the_command_itself_says_the_same(tmp_path):
     program = [sys.executable, "-c", "from roamcast.cli import main; main()", "run", "s.toml"]
-    told = subprocess.run(program, check=False, capture_output=True, text=True, cwd=tmp_path, timeout=120)
-    assert (told.returncode, told.stdout) == (2, "")
-    assert told.stderr == "roamcast: s.toml: no such file\n"
+    completed = subprocess.run(
+        program, check=False, capture_output=True, text=True, cwd=tmp_path, timeout=120
+    )
+    assert (completed.returncode, completed.stdout) == (2, "")
+    assert completed.stderr == "roamcast: s.toml: no such file\n"
 
 
 @pytest.mark.parametrize(

@@ -54,9 +54,9 @@ def test_ctrl_c_ends_a_comparison_says_how_to_resume_and_leaves_nothing_behind(t
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     # How quickly it ends is measured by bench/pipeline.py; here it must end at all, and well.
-    _, told = process.communicate(timeout=200)
+    _, errors = process.communicate(timeout=200)
     assert process.returncode == 130
-    assert "Resume with: roamcast compare" in told and "Traceback" not in told
+    assert "Resume with: roamcast compare" in errors and "Traceback" not in errors
     while family(mark):
         time.sleep(0.05)  # they are dying; the test's own time limit ends a hang
 
@@ -72,10 +72,10 @@ def test_a_wrong_protocol_a_missing_campaign_and_an_empty_folder_are_told_in_a_l
         "shopping.toml: no campaign was run here": ("campaign", "status", SHOPPING),
         "name each protocol once": ("compare", SHOPPING, "--protocols", ""),
     }
-    running = {told: roamcast(*arguments) for told, arguments in cases.items()}
-    for told, process in running.items():
+    running = {entry: roamcast(*arguments) for entry, arguments in cases.items()}
+    for entry, process in running.items():
         _, error = process.communicate(timeout=200)
-        assert process.returncode == 2 and told in error and "Traceback" not in error, error
+        assert process.returncode == 2 and entry in error and "Traceback" not in error, error
 
 
 def test_a_comparison_of_all_protocols_leaves_out_those_that_the_scenario_cannot_serve(tmp_path):
@@ -87,10 +87,10 @@ def test_a_comparison_of_all_protocols_leaves_out_those_that_the_scenario_cannot
         for location in ("false", "true")
     }
     running = {location: roamcast(*arguments) for location, arguments in cases.items()}
-    told = {location: process.communicate(timeout=200)[1] for location, process in running.items()}
+    values = {location: process.communicate(timeout=200)[1] for location, process in running.items()}
     line = "roamcast: left out grid-cbr, clone, gpsr-unicast: they need positions, and shopping does not set"
-    assert told["false"].startswith(line), told
-    assert "left out" not in told["true"]
+    assert values["false"].startswith(line), values
+    assert "left out" not in values["true"]
 
 
 def test_without_java_one_line_says_what_to_install(tmp_path):

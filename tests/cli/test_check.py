@@ -15,20 +15,20 @@ QUANTITIES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "told"), QUANTITIES)
-def test_a_quantity_that_nothing_has_is_a_slip_of_the_pen(tmp_path, capsys, text, told):
+@pytest.mark.parametrize(("text", "result"), QUANTITIES)
+def test_a_quantity_that_nothing_has_is_a_slip_of_the_pen(tmp_path, capsys, text, result):
     file = tmp_path / "s.toml"
     file.write_text(f"{SHOPPING}\n{text}\n")
     assert invoke(["check", str(file)]) == 2
-    assert told in capsys.readouterr().err
+    assert result in capsys.readouterr().err
 
 
 def test_a_parameter_that_a_router_chokes_on_is_told(tmp_path, capsys):
     file = tmp_path / "s.toml"
     file.write_text(f"{SHOPPING}\n[protocol.flooding]\nseen_limit = {10**20}\n")
     assert invoke(["check", str(file)]) == 2
-    told = capsys.readouterr().err
-    assert "s.toml: a run would fail: RouterFailed: flooding failed on node 0" in told
+    message = capsys.readouterr().err
+    assert "s.toml: a run would fail: RouterFailed: flooding failed on node 0" in message
     campaign = tmp_path / "c.toml"
     campaign.write_text(
         "title = 'x'\nscenario = 'shopping'\nseeds = 1\n[protocols.flooding]\n[sweeps.a]\n"

@@ -42,30 +42,33 @@ def test_help_loads_no_room():
         "sys.stdout = open('/dev/null', 'w')\ninvoke(['--help'])\n"
         "print(*sys.modules, file=sys.__stdout__)"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = {name.partition(".")[0] for name in told.stdout.split()}
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in completed.stdout.split()}
     assert not loaded & {"pyspark", "matplotlib", "numpy", "pyarrow", "pydantic", "lxml", "rich", "pandas"}
 
 
 @pytest.mark.parametrize("verb", COMMANDS)
 def test_every_verb_explains_itself(verb):
-    told = roamcast(verb, "--help")
-    assert told.returncode == 0, told.stderr
-    assert COMMANDS[verb].help.split()[0] in told.stdout
+    completed = roamcast(verb, "--help")
+    assert completed.returncode == 0, completed.stderr
+    assert COMMANDS[verb].help.split()[0] in completed.stdout
 
 
 def test_a_verb_that_does_not_exist_is_an_error():
-    told = roamcast("rum")
-    assert told.returncode == 2
-    assert "No such command 'rum'" in told.stderr
+    completed = roamcast("rum")
+    assert completed.returncode == 2
+    assert "No such command 'rum'" in completed.stderr
 
 
 @pytest.mark.parametrize("arguments", [["protocols"], ["protocols", "--json"], ["--help"]])
 def test_a_full_disk_behind_the_output_is_told_in_a_line(arguments):
     program = [sys.executable, "-c", "from roamcast.cli import main; main()", *arguments]
     with Path("/dev/full").open("w") as full:
-        told = subprocess.run(program, check=False, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (told.returncode, told.stderr) == (2, "roamcast: cannot write: No space left on device\n")
+        completed = subprocess.run(program, check=False, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (completed.returncode, completed.stderr) == (
+        2,
+        "roamcast: cannot write: No space left on device\n",
+    )
 
 
 def test_protocols_are_listed_with_what_they_are():
@@ -78,30 +81,30 @@ def test_protocols_are_listed_with_what_they_are():
 
 
 def test_a_protocol_tells_its_parameters():
-    told = json.loads(roamcast("protocols", "flooding", "--json").stdout)
-    assert told[0]["parameter"] == "jitter"
-    assert told[0]["default"] == 0.01
-    assert "collide" in told[0]["about"]
+    record = json.loads(roamcast("protocols", "flooding", "--json").stdout)
+    assert record[0]["parameter"] == "jitter"
+    assert record[0]["default"] == 0.01
+    assert "collide" in record[0]["about"]
 
 
 def test_a_protocol_tells_what_it_is_as_published():
-    told = {row["parameter"]: row for row in json.loads(roamcast("protocols", "raft-cbr", "--json").stdout)}
-    assert told["custody"]["as published"] == "False"
-    assert told["dsdv.detours"]["as published"] == "False"
-    assert told["dsdv.queue_timeout"]["as published"] == "0 s"
-    assert told["ping_wait"]["as published"] == ""
+    record = {row["parameter"]: row for row in json.loads(roamcast("protocols", "raft-cbr", "--json").stdout)}
+    assert record["custody"]["as published"] == "False"
+    assert record["dsdv.detours"]["as published"] == "False"
+    assert record["dsdv.queue_timeout"]["as published"] == "0 s"
+    assert record["ping_wait"]["as published"] == ""
 
 
 def test_check_tells_good_files_from_bad_ones(tmp_path):
     bad = tmp_path / "bad.toml"
     bad.write_text("name = 3")
-    told = roamcast("check", SCENARIOS / "shopping.toml", bad, tmp_path / "none.toml")
-    assert told.returncode == 2
-    assert "shopping.toml: a scenario of 51 nodes for 800 s" in told.stdout
-    assert f"{bad}:1: name: should be a string, not 3" in told.stderr
-    assert f"{bad}: area: is missing" in told.stderr
-    assert "none.toml: no such file" in told.stderr
-    assert "Traceback" not in told.stderr
+    completed = roamcast("check", SCENARIOS / "shopping.toml", bad, tmp_path / "none.toml")
+    assert completed.returncode == 2
+    assert "shopping.toml: a scenario of 51 nodes for 800 s" in completed.stdout
+    assert f"{bad}:1: name: should be a string, not 3" in completed.stderr
+    assert f"{bad}: area: is missing" in completed.stderr
+    assert "none.toml: no such file" in completed.stderr
+    assert "Traceback" not in completed.stderr
 
 
 CAMPAIGN = """\
@@ -119,12 +122,12 @@ grid = { "protocol.flooding.jitter" = ["1 ms", "10 ms"] }
 def test_check_knows_campaigns_too(tmp_path):
     file = tmp_path / "c.toml"
     file.write_text(CAMPAIGN.replace("SCENARIO", str(SCENARIOS / "shopping.toml")))
-    told = roamcast("check", file)
-    assert told.stdout == f"{file}: a campaign of 6 runs at 2 points\n", told.stderr
+    completed = roamcast("check", file)
+    assert completed.stdout == f"{file}: a campaign of 6 runs at 2 points\n", completed.stderr
     file.write_text(file.read_text().replace("flooding.jitter", "flooding.jiter"))
-    told = roamcast("check", file)
-    assert told.returncode == 2
-    assert "unknown parameter; did you mean 'jitter'?" in told.stderr
+    completed = roamcast("check", file)
+    assert completed.returncode == 2
+    assert "unknown parameter; did you mean 'jitter'?" in completed.stderr
 
 
 @pytest.mark.parametrize("module", ["typer", "pydantic", "roamcast.scenario.read"])
@@ -140,8 +143,8 @@ def test_ctrl_c_while_modules_are_loaded_is_one_line(module):
     while not process.stderr.readline().rstrip().endswith(f" {module}"):
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=200)
-    said = [line for line in told.splitlines() if not line.startswith("import time:")]
+    _, errors = process.communicate(timeout=200)
+    said = [line for line in errors.splitlines() if not line.startswith("import time:")]
     assert (process.returncode, said) == (130, ["roamcast: interrupted"])
 
 
@@ -162,8 +165,8 @@ def test_ctrl_c_during_work_is_one_line(verb, tmp_path):
     while not process.stderr.readline().rstrip().endswith(f" {last}"):
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=200)
-    said = [line for line in told.splitlines() if line.startswith(("roamcast:", "Traceback", "Aborted"))]
+    _, errors = process.communicate(timeout=200)
+    said = [line for line in errors.splitlines() if line.startswith(("roamcast:", "Traceback", "Aborted"))]
     assert (process.returncode, said) == (130, ["roamcast: interrupted"])
 
 
@@ -174,8 +177,8 @@ def test_a_scenarios_name_does_not_lead_out_of_the_folder(tmp_path, name):
     text = (SCENARIOS / "shopping.toml").read_text()
     (inner / "s.toml").write_text(text.replace('name = "shopping"', f"name = {json.dumps(name)}"))
     before = set(tmp_path.rglob("*"))
-    told = roamcast("map", "s.toml", cwd=inner)
-    assert told.returncode == 0, told.stderr
+    completed = roamcast("map", "s.toml", cwd=inner)
+    assert completed.returncode == 0, completed.stderr
     (made,) = set(tmp_path.rglob("*")) - before
     assert made.parent == inner
     assert made.name.endswith("-map.svg")

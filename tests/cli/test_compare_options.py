@@ -20,5 +20,5 @@ from roamcast.cli.app import invoke
 def test_a_wrong_option_is_one_message_and_code_2(options, says, tmp_path, capsys):
     folder = tmp_path / "out"
     assert invoke(["compare", "shopping", "--protocols", "cbr,flooding", "--out", str(folder), *options]) == 2
-    told = capsys.readouterr().err
-    assert says in told and "Traceback" not in told and not folder.exists()
+    message = capsys.readouterr().err
+    assert says in message and "Traceback" not in message and not folder.exists()

@@ -23,8 +23,8 @@ def seeds(tmp_path_factory):
 def test_two_runs_of_one_seed_are_equal(seeds):
     ended = roamcast("diff", seeds / "one", seeds / "again")
     assert (ended.returncode, ended.stdout) == (0, "equal: both runs have the same facts\n")
-    told = json.loads(roamcast("diff", seeds / "one", seeds / "again", "--json").stdout)
-    assert told == {"equal": True, "run": [], "counts": [], "code": [], "tables": []}
+    record = json.loads(roamcast("diff", seeds / "one", seeds / "again", "--json").stdout)
+    assert record == {"equal": True, "run": [], "counts": [], "code": [], "tables": []}
 
 
 def test_two_seeds_part_at_a_row_that_is_shown(seeds):
@@ -33,10 +33,10 @@ def test_two_seeds_part_at_a_row_that_is_shown(seeds):
     assert "seed  1 / 2" in ended.stdout
     assert "publications: row 0 is the first that differs" in ended.stdout
     asked = roamcast("diff", seeds / "one", seeds / "other", "--json")
-    told = json.loads(asked.stdout)
-    assert asked.returncode == 1 and told["equal"] is False
-    assert told["run"] == [{"key": "seed", "ours": 1, "theirs": 2}]
-    parting = next(each for each in told["tables"] if each["table"] == "publications")
+    record = json.loads(asked.stdout)
+    assert asked.returncode == 1 and record["equal"] is False
+    assert record["run"] == [{"key": "seed", "ours": 1, "theirs": 2}]
+    parting = next(each for each in record["tables"] if each["table"] == "publications")
     assert parting["ours"]["time"] != parting["theirs"]["time"]
     assert "time" in parting["columns"]
 
@@ -47,12 +47,12 @@ def test_a_setting_that_differs_is_named_by_its_place_in_the_scenario(seeds, tmp
         *("--set", "duration='8 s'", "--set", "radio.range='200 m'"),
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
-    told = json.loads(roamcast("diff", seeds / "one", tmp_path / "far", "--json").stdout)
-    assert {"key": "resolved.radio.range", "ours": 250.0, "theirs": 200.0} in told["run"]
-    assert "legs" not in [parting["table"] for parting in told["tables"]]
+    record = json.loads(roamcast("diff", seeds / "one", tmp_path / "far", "--json").stdout)
+    assert {"key": "resolved.radio.range", "ours": 250.0, "theirs": 200.0} in record["run"]
+    assert "legs" not in [parting["table"] for parting in record["tables"]]
 
 
 def test_what_is_no_run_is_told_in_a_line(seeds, tmp_path):
-    for other, told in ((tmp_path / "nothing", "no such folder"), (tmp_path, "no run.json")):
+    for other, expected in ((tmp_path / "nothing", "no such folder"), (tmp_path, "no run.json")):
         ended = roamcast("diff", seeds / "one", other)
-        assert ended.returncode == 2 and told in ended.stderr and "Traceback" not in ended.stderr
+        assert ended.returncode == 2 and expected in ended.stderr and "Traceback" not in ended.stderr

@@ -16,13 +16,13 @@ def at_home(monkeypatch, request):
     monkeypatch.chdir(request.config.rootpath)
 
 
-def told(capsys, *arguments):
+def run_command(capsys, *arguments):
     assert invoke(["filter", *arguments]) == 0
     return capsys.readouterr().out
 
 
 def test_explain_shows_normal_form_fields_and_examples(capsys):
-    said = told(capsys, "explain", '/CD[category!="jazz" and price<"20"]', "--schema", SCHEMA)
+    said = run_command(capsys, "explain", '/CD[category!="jazz" and price<"20"]', "--schema", SCHEMA)
     assert '/CD[(category="pop" or category="classic") and price<20]' in said
     assert "price (decimal)" in said
     assert "matches         <CD" in said
@@ -30,7 +30,9 @@ def test_explain_shows_normal_form_fields_and_examples(capsys):
 
 
 def test_explain_needs_no_schema(capsys):
-    said = json.loads(told(capsys, "explain", "/alert[level > 3 and starts-with(area/name, 'N')]", "--json"))
+    said = json.loads(
+        run_command(capsys, "explain", "/alert[level > 3 and starts-with(area/name, 'N')]", "--json")
+    )
     assert said["type"] == "alert"
     assert {field["path"]: field["kind"] for field in said["fields"]} == {
         "level": "decimal",
@@ -42,8 +44,8 @@ def test_explain_needs_no_schema(capsys):
 
 
 def test_explain_says_when_everything_or_nothing_matches(capsys):
-    assert "no event: it matches all" in told(capsys, "explain", "/CD")
-    assert "matches         no event" in told(capsys, "explain", "/CD[price<5]", "--schema", SCHEMA)
+    assert "no event: it matches all" in run_command(capsys, "explain", "/CD")
+    assert "matches         no event" in run_command(capsys, "explain", "/CD[price<5]", "--schema", SCHEMA)
 
 
 STAMPED = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:x"
@@ -74,11 +76,11 @@ STAMPED = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamesp
 def test_the_examples_of_explain_are_documents_that_match_says_the_same_of(capsys, tmp_path, xpath):
     schema = tmp_path / "t.xsd"
     schema.write_text(STAMPED % "[A-Z]{3}")
-    said = json.loads(told(capsys, "explain", xpath, "--schema", str(schema), "--json"))
+    said = json.loads(run_command(capsys, "explain", xpath, "--schema", str(schema), "--json"))
     for example, expected in ((said["matches"], [xpath]), (said["does_not_match"], [])):
         (tmp_path / "e.xml").write_text(example)
         [row] = json.loads(
-            told(
+            run_command(
                 capsys, "match", "--schema", str(schema), "--filter", xpath, str(tmp_path / "e.xml"), "--json"
             )
         )
@@ -88,49 +90,51 @@ def test_the_examples_of_explain_are_documents_that_match_says_the_same_of(capsy
 
 def test_explain_says_when_its_example_is_not_valid_by_the_schema(capsys, tmp_path):
     (tmp_path / "t.xsd").write_text(STAMPED % "[A-Z]{3}-[0-9]{7}")
-    said = told(capsys, "explain", "/T[price<5]", "--schema", str(tmp_path / "t.xsd"))
+    said = run_command(capsys, "explain", "/T[price<5]", "--schema", str(tmp_path / "t.xsd"))
     assert "note            the example <T" in said
     assert "is not accepted by the pattern" in said
 
 
 def test_events_and_subscriptions_are_read_from_stdin(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path(EVENT).read_bytes())))
-    said = told(capsys, "match", "--schema", SCHEMA, "--filter", "/CD[price<20]", "-")
+    said = run_command(capsys, "match", "--schema", SCHEMA, "--filter", "/CD[price<20]", "-")
     assert said == "yes  -  /CD[price<20]\n"
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path(LINES).read_bytes())))
-    assert "channel 1:" in told(capsys, "groups", "-", "--method", "graph")
+    assert "channel 1:" in run_command(capsys, "groups", "-", "--method", "graph")
 
 
 def test_groups_name_what_matches_nothing(capsys, tmp_path):
     (tmp_path / "f.txt").write_text("/CD[price<5]\r\n\n# no\n/CD[price<50]\n")
-    said = told(capsys, "groups", str(tmp_path / "f.txt"), "--schema", SCHEMA, "--method", "graph")
+    said = run_command(capsys, "groups", str(tmp_path / "f.txt"), "--schema", SCHEMA, "--method", "graph")
     assert "no event matches them:\n    /CD[price<5]\n" in said
-    rows = json.loads(told(capsys, "groups", str(tmp_path / "f.txt"), "--schema", SCHEMA, "--json"))
+    rows = json.loads(run_command(capsys, "groups", str(tmp_path / "f.txt"), "--schema", SCHEMA, "--json"))
     assert rows["match_nothing"] == ["/CD[price<5]"]
 
 
 def test_match_tells_for_each_event_and_filter(capsys):
     filters = ["--filter", '/CD[category="jazz"]', "--filter", "/CD[price>50]"]
-    rows = json.loads(told(capsys, "match", "--schema", SCHEMA, *filters, EVENT, "--json"))
+    rows = json.loads(run_command(capsys, "match", "--schema", SCHEMA, *filters, EVENT, "--json"))
     assert rows == [{"file": EVENT, "type": "CD", "matched": ['/CD[category="jazz"]']}]
-    said = told(capsys, "match", "--schema", SCHEMA, *filters, EVENT)
+    said = run_command(capsys, "match", "--schema", SCHEMA, *filters, EVENT)
     assert [line[:3] for line in said.splitlines()] == ["yes", "no "]
 
 
 @pytest.mark.parametrize("method", ["kmeans", "graph", "least", "agglomerative", "divisive"])
 def test_groups_are_printed_with_their_cost_and_drawn(capsys, method, tmp_path):
     out = tmp_path / "graph.png"
-    said = told(capsys, "groups", LINES, "--method", method, "--schema", SCHEMA, "--draw", str(out))
+    said = run_command(capsys, "groups", LINES, "--method", method, "--schema", SCHEMA, "--draw", str(out))
     assert "channel 1:" in said
     assert "noise" in said
     assert '  /CD[category="jazz" and price>10 and price<20]' in said
     assert out.stat().st_size > 5000
-    rows = json.loads(told(capsys, "groups", LINES, "--method", method, "--json"))
+    rows = json.loads(run_command(capsys, "groups", LINES, "--method", method, "--json"))
     assert sum(len(group["members"]) for group in rows["groups"]) == 8
 
 
 def test_an_event_sets_up_a_channel_for_those_who_want_it(capsys):
-    said = told(capsys, "groups", LINES, "--method", "least", "--schema", SCHEMA, "--event", EVENT, "--json")
+    said = run_command(
+        capsys, "groups", LINES, "--method", "least", "--schema", SCHEMA, "--event", EVENT, "--json"
+    )
     [group] = json.loads(said)["groups"]
     assert group["members"] == [
         '/CD[category="jazz" and price<"20" and price>"10"]',

@@ -52,9 +52,9 @@ def folder(tmp_path, monkeypatch):
 
 def refused(capsys, *arguments):
     assert invoke([*map(str, arguments)]) == 2
-    told = capsys.readouterr().err.strip()
-    assert told.count("\n") == 0 and len(told) < 400, told
-    return told
+    message = capsys.readouterr().err.strip()
+    assert message.count("\n") == 0 and len(message) < 400, message
+    return message
 
 
 def test_a_line_of_very_many_dotted_keys_is_no_key(folder, capsys):
@@ -92,12 +92,12 @@ def test_a_byte_order_mark_does_no_harm_and_another_encoding_is_told(folder, cap
 
 
 def test_a_billion_seeds_or_points_are_refused_before_they_fill_the_memory(folder, capsys):
-    for change, told in (
+    for change, entry in (
         (("seeds = 2", "seeds = 1000000000"), "c.toml:3: seeds: should be less than or equal to 10000"),
         (("seeds = 2", "seeds = [-1]"), "c.toml:3: seeds.0: should be greater than or equal to 0"),
     ):
         Path("c.toml").write_text(CAMPAIGN.replace(*change))
-        assert told in refused(capsys, "check", "c.toml")
+        assert entry in refused(capsys, "check", "c.toml")
     axes = "\n".join(f'grid."protocol.flooding.p{i}" = {list(range(100))}' for i in range(4))
     Path("c.toml").write_text(CAMPAIGN.replace("[claims.half]", f"{axes}\n[claims.half]"))
     assert "points; expected at most 100,000" in refused(capsys, "check", "c.toml")
@@ -105,15 +105,15 @@ def test_a_billion_seeds_or_points_are_refused_before_they_fill_the_memory(folde
 
 def test_an_override_never_makes_a_new_group(folder, capsys):
     for pair in ("nodes.walker.count=20", "nodes.walker={ count = 2 }", "nodes={ walker = { count = 2 } }"):
-        told = refused(capsys, "run", "s.toml", "--set", pair)
-        assert "no group of nodes has this name; did you mean 'walkers'?" in told
+        result = refused(capsys, "run", "s.toml", "--set", pair)
+        assert "no group of nodes has this name; did you mean 'walkers'?" in result
     Path("c.toml").write_text(CAMPAIGN.replace("nodes.walkers.count", "nodes.walker.count"))
-    told = "c.toml:9: sweeps.people.grid: nodes.walker.count: no group of nodes has this name; did you mean"
-    assert told in refused(capsys, "check", "c.toml")
+    result = "c.toml:9: sweeps.people.grid: nodes.walker.count: no group of nodes has this name; did you mean"
+    assert result in refused(capsys, "check", "c.toml")
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "result"),
     [
         (
             ('"band"', '"bnd"'),
@@ -135,17 +135,20 @@ def test_an_override_never_makes_a_new_group(folder, capsys):
         (('["flooding"]', "[]"), "c.toml:8: sweeps.people.protocols: should not be empty"),
     ],
 )
-def test_a_mistake_in_a_campaign_is_told_by_file_line_and_key_in_plain_words(folder, capsys, change, told):
+def test_a_mistake_in_a_campaign_is_told_by_file_line_and_key_in_plain_words(folder, capsys, change, result):
     text = CAMPAIGN.replace(*change)
     assert text != CAMPAIGN
     Path("c.toml").write_text(text)
     found = refused(capsys, "check", "c.toml")
-    assert told in found, found
+    assert result in found, found
     assert not re.search(r"Input|tag|pydantic|discriminat|valid|instance|pars", found), found
 
 
 def test_a_closed_standard_output_is_told_in_a_line():
     for arguments in (["protocols"], ["--help"], ["check", "x.toml"]):
         command = f"{sys.executable} -c 'from roamcast.cli import main; main()' {' '.join(arguments)} >&-"
-        told = subprocess.run(["/bin/sh", "-c", command], check=False, capture_output=True, text=True)
-        assert (told.returncode, told.stderr) == (2, "roamcast: cannot write: standard output is closed\n")
+        completed = subprocess.run(["/bin/sh", "-c", command], check=False, capture_output=True, text=True)
+        assert (completed.returncode, completed.stderr) == (
+            2,
+            "roamcast: cannot write: standard output is closed\n",
+        )

@@ -19,8 +19,8 @@ def test_an_ns2_run_and_ours_stand_in_one_table(tmp_path, capsys):
     out = tmp_path / "out"
     asked = ["ingest", str(TRACES / "line-new.tr"), "--range", "250 m", "--out", str(out)]
     assert invoke([*asked, "--with-run", str(tmp_path / "ours"), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["runs"]
-    assert [run["protocol"] for run in told] == ["ns2-aodv", "flooding"]
+    record = json.loads(capsys.readouterr().out)["runs"]
+    assert [run["protocol"] for run in record] == ["ns2-aodv", "flooding"]
     table = pq.read_table(out / "metrics.parquet").to_pylist()
     assert [row["scenario"] for row in table] == ["line-new", "street"]
     assert METRICS.keys() <= table[0].keys()

@@ -28,5 +28,5 @@ def test_an_identity_is_shown_as_its_node(tmp_path, capsys):
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, capsys, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
     assert invoke(["key", *arguments]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("roamcast: ") and told.count("\n") == 1
+    message = capsys.readouterr().err
+    assert message.startswith("roamcast: ") and message.count("\n") == 1

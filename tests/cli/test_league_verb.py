@@ -23,8 +23,8 @@ from roamcast.cli.app import invoke
 def test_a_wrong_option_is_one_message_and_code_2(options, says, tmp_path, capsys):
     folder = tmp_path / "out"
     assert invoke(["league", "--out", str(folder), *options]) == 2
-    told = capsys.readouterr().err
-    assert says in told and "Traceback" not in told and not folder.exists()
+    message = capsys.readouterr().err
+    assert says in message and "Traceback" not in message and not folder.exists()
 
 
 @pytest.mark.slow
@@ -34,9 +34,11 @@ def test_a_small_league_tells_its_ranking_causes_and_page(tmp_path, capsys):
     words = ["league", "--worlds", "convoy,rescue", "--protocols", "flooding,cbr", "--seeds", "2"]
     words += ["--out", str(tmp_path / "out"), "--json"]
     assert invoke(words) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert {each["world"] for each in told["worlds"]} == {"convoy", "rescue"} and told["runs"] == {"done": 8}
-    assert any(each["causes"] for world in told["worlds"] for each in world["standings"])
+    record = json.loads(capsys.readouterr().out)
+    assert {each["world"] for each in record["worlds"]} == {"convoy", "rescue"} and record["runs"] == {
+        "done": 8
+    }
+    assert any(each["causes"] for world in record["worlds"] for each in world["standings"])
     assert "<svg" in (tmp_path / "out" / "league.html").read_text()
     assert invoke(words) == 0  # nothing is left to run
-    assert json.loads(capsys.readouterr().out) == told
+    assert json.loads(capsys.readouterr().out) == record

@@ -24,10 +24,10 @@ def written(tmp_path, capsys):
 
 def test_the_written_test_passes_as_it_is(written):
     program = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", written]
-    told = subprocess.run(
+    completed = subprocess.run(
         [*map(str, program), str(written / "test_my_gossip.py")], capture_output=True, text=True, check=False
     )
-    assert told.returncode == 0 and "2 passed" in told.stdout, told.stdout
+    assert completed.returncode == 0 and "2 passed" in completed.stdout, completed.stdout
 
 
 def test_the_written_router_runs_and_its_trace_is_printed(written, capsys):
@@ -66,8 +66,8 @@ def test_the_written_package_registers_the_protocol(written):
 def test_a_mistake_is_one_line(arguments, expected, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert invoke(arguments) == 2
-    told = capsys.readouterr().err
-    assert expected in told and told.count("\n") == 1
+    message = capsys.readouterr().err
+    assert expected in message and message.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
 

@@ -49,9 +49,9 @@ def roamcast(environment, *arguments):
 
 
 def test_the_list_of_protocols_tells_which_are_broken(environment):
-    told = roamcast(environment, "protocols", "--json")
-    rows = {row["protocol"]: row["about"] for row in json.loads(told.stdout)}
-    assert told.returncode == 0 and rows["flooding"] and rows["failing"]
+    completed = roamcast(environment, "protocols", "--json")
+    rows = {row["protocol"]: row["about"] for row in json.loads(completed.stdout)}
+    assert completed.returncode == 0 and rows["flooding"] and rows["failing"]
     reason = (
         "the protocol 'burnt' of burnt (burnt:Burnt) cannot be loaded: RuntimeError: this package is broken"
     )
@@ -60,32 +60,32 @@ def test_the_list_of_protocols_tells_which_are_broken(environment):
 
 
 def test_a_broken_protocol_that_is_asked_for_is_told_in_a_line(environment):
-    told = roamcast(environment, "run", SQUARE, "--protocol", "burnt")
-    assert told.returncode == 2 and "this package is broken" in told.stderr
-    assert told.stderr.count("\n") == 1
+    completed = roamcast(environment, "run", SQUARE, "--protocol", "burnt")
+    assert completed.returncode == 2 and "this package is broken" in completed.stderr
+    assert completed.stderr.count("\n") == 1
 
 
 def test_a_router_that_fails_is_told_in_a_line_and_its_traceback_kept_with_the_run(environment, tmp_path):
     facts = tmp_path / "facts"
-    told = roamcast(environment, "run", SQUARE, "--protocol", "failing", "--facts", facts, "--json")
-    assert told.returncode == 3
-    assert "roamcast: failing failed on node" in told.stderr and "Traceback" not in told.stderr
+    completed = roamcast(environment, "run", SQUARE, "--protocol", "failing", "--facts", facts, "--json")
+    assert completed.returncode == 3
+    assert "roamcast: failing failed on node" in completed.stderr and "Traceback" not in completed.stderr
     kept = (facts / "traceback.txt").read_text()
     assert "LookupError: lost my way" in kept and "failing.py" in kept
 
 
 def test_a_router_that_ends_the_process_fails_its_run(environment):
-    told = roamcast(environment, "run", SQUARE, "--protocol", "quitting", "--json")
-    assert told.returncode == 3
-    assert "roamcast: quitting failed on node" in told.stderr and "SystemExit: 0" in told.stderr
-    assert told.stdout == ""
+    completed = roamcast(environment, "run", SQUARE, "--protocol", "quitting", "--json")
+    assert completed.returncode == 3
+    assert "roamcast: quitting failed on node" in completed.stderr and "SystemExit: 0" in completed.stderr
+    assert completed.stdout == ""
 
 
 def test_a_protocol_tells_its_parameters_with_units(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert invoke(["protocols", "flooding"]) == 0
-    told = capsys.readouterr().out
-    assert "10 ms" in told and max(map(len, told.splitlines())) <= 80
+    output = capsys.readouterr().out
+    assert "10 ms" in output and max(map(len, output.splitlines())) <= 80
     assert invoke(["protocols", "cbr", "--json"]) == 0
     rows = {row["parameter"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["renew"]["written"] == "7 s" and rows["renew"]["default"] == 7.0

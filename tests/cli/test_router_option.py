@@ -37,29 +37,29 @@ def router(tmp_path):
     catalogue.remove("half-flood")
 
 
-def told(capsys, *arguments, code=0):
+def run_command(capsys, *arguments, code=0):
     assert invoke([str(each) for each in arguments]) == code
     return capsys.readouterr()
 
 
 def test_a_run_uses_it_and_names_it_in_the_facts(router, capsys, tmp_path):
-    out = told(capsys, "run", SQUARE, "--router", router, "--facts", tmp_path / "facts", "--json").out
-    whole = json.loads(told(capsys, "run", SQUARE, "--json").out)
+    out = run_command(capsys, "run", SQUARE, "--router", router, "--facts", tmp_path / "facts", "--json").out
+    whole = json.loads(run_command(capsys, "run", SQUARE, "--json").out)
     half = json.loads(out)
     assert half["protocol"] == "half-flood" and 0 < half["delivered"] < whole["delivered"]
     assert json.loads((tmp_path / "facts" / "run.json").read_text())["protocol"] == "half-flood"
 
 
 def test_other_commands_take_it_too(router, capsys, tmp_path):
-    rows = json.loads(told(capsys, "protocols", "--router", router, "--json").out)
+    rows = json.loads(run_command(capsys, "protocols", "--router", router, "--json").out)
     assert {"jitter"} <= {row["parameter"] for row in rows}
-    assert "1 of half-flood" in told(capsys, "swarm", "--router", router, "--seed", 1, code=1).out
+    assert "1 of half-flood" in run_command(capsys, "swarm", "--router", router, "--seed", 1, code=1).out
     (tmp_path / "square.toml").write_text(SQUARE.read_text() + "\n[protocol.half-flood]\n")
-    assert "a scenario" in told(capsys, "check", tmp_path / "square.toml", "--router", router).out
+    assert "a scenario" in run_command(capsys, "check", tmp_path / "square.toml", "--router", router).out
 
 
 def test_two_ways_to_say_the_protocol_are_one_too_many(router, capsys):
-    both = told(capsys, "run", SQUARE, "--router", router, "--protocol", "cbr", code=2)
+    both = run_command(capsys, "run", SQUARE, "--router", router, "--protocol", "cbr", code=2)
     assert both.err == "roamcast: --router and --protocol: give one of them\n"
 
 
@@ -69,12 +69,12 @@ def test_a_campaign_runs_it_on_sparks_workers_beside_its_own(router, capsys, tmp
     (tmp_path / "campaign.toml").write_text(CAMPAIGN)
     monkeypatch.chdir(tmp_path)
     out = tmp_path / "out"
-    told(capsys, "campaign", "run", "campaign.toml", "--out", out, "--router", router)
-    rows = json.loads(told(capsys, "campaign", "runs", out, "--json").out)
+    run_command(capsys, "campaign", "run", "campaign.toml", "--out", out, "--router", router)
+    rows = json.loads(run_command(capsys, "campaign", "runs", out, "--json").out)
     assert len(rows) == 4 and {row["status"] for row in rows} == {"done"}
-    again = told(capsys, "campaign", "run", "campaign.toml", "--out", out, "--router", router)
+    again = run_command(capsys, "campaign", "run", "campaign.toml", "--out", out, "--router", router)
     assert "nothing to do" in again.err
     file = Path(router.rpartition(":")[0])
     file.write_text(SOURCE.replace("% 2", "% 3"))
-    anew = told(capsys, "campaign", "run", "campaign.toml", "--out", out, "--router", router)
+    anew = run_command(capsys, "campaign", "run", "campaign.toml", "--out", out, "--router", router)
     assert "2 of 4 runs are done already" in anew.err

@@ -51,24 +51,24 @@ def command(*arguments, **environment):
 
 
 def test_json_is_one_object_on_stdout_and_agrees_with_python(small):
-    told = json.loads(command(small, "--json", "--seed", "3").stdout)
+    record = json.loads(command(small, "--json", "--seed", "3").stdout)
     result = roamcast.run(small, seed=3)
     own = result.metrics.to_dict()
-    assert told.pop("cpu_seconds") > 0
-    assert told.pop("measures") == result.measures
+    assert record.pop("cpu_seconds") > 0
+    assert record.pop("measures") == result.measures
     own.pop("cpu_seconds")
-    assert told == own
-    assert told["expected"] > 20
-    assert told["delivery_rate"] > 0.9
-    assert told["messages"]["total"] == told["messages"]["event"] > 0
-    assert told["events_processed"] > 0
+    assert record == own
+    assert record["expected"] > 20
+    assert record["delivery_rate"] > 0.9
+    assert record["messages"]["total"] == record["messages"]["event"] > 0
+    assert record["events_processed"] > 0
 
 
 def test_people_get_a_table(small):
-    told = command(small, "--set", "nodes.walkers.count=9").stdout
-    assert "small, flooding, seed 1" in told
-    assert "delivered" in told
-    assert "95th percentile" in told
+    result = command(small, "--set", "nodes.walkers.count=9").stdout
+    assert "small, flooding, seed 1" in result
+    assert "delivered" in result
+    assert "95th percentile" in result
 
 
 def test_settings_change_the_run(small):

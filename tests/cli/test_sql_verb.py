@@ -21,9 +21,9 @@ def folder(tmp_path_factory):
 
 def test_without_a_question_the_tables_are_listed_with_their_meanings(folder, capsys):
     assert invoke(["sql", str(folder.parent)]) == 0
-    told = capsys.readouterr().out
-    assert "deliveries" in told
-    assert "since the start of the run [s]" in told
+    output = capsys.readouterr().out
+    assert "deliveries" in output
+    assert "since the start of the run [s]" in output
     assert invoke(["sql", str(folder), "--json"]) == 0
     tables = json.loads(capsys.readouterr().out)
     assert [column["name"] for column in tables["deliveries"]] == [
@@ -44,8 +44,8 @@ def test_a_folder_without_runs_is_told_in_one_line(arguments, capsys, tmp_path, 
 def test_a_wrong_question_is_told_with_the_tables_that_there_are(folder, capfd):
     for question in ("select wrong from deliveries", "selec"):
         assert invoke(["sql", str(folder), question]) == 2
-        told = capfd.readouterr().err
-        assert told.count("\n") == 1
-        assert "the tables are publications, expectations" in told
+        message = capfd.readouterr().err
+        assert message.count("\n") == 1
+        assert "the tables are publications, expectations" in message
     assert invoke(["sql", str(folder), "select count(*) n from deliveries", "--csv"]) == 0
     assert capfd.readouterr().out.splitlines()[0] == "n"

@@ -18,9 +18,9 @@ ROOT = Path(__file__).parents[2]
 
 def test_master_and_settings_of_the_application_become_options():
     settings = {"spark.master": "spark://h:7077", "spark.executor.memory": "4g", "spark.app.name": "x"}
-    told = add_settings(["campaign", "run", "c.toml"], settings | {"spark.submit.deployMode": "client"})
-    assert told[:3] == ["campaign", "run", "c.toml"]
-    assert told[3:] == ["--master", "spark://h:7077", "--conf", "spark.executor.memory=4g"]
+    result = add_settings(["campaign", "run", "c.toml"], settings | {"spark.submit.deployMode": "client"})
+    assert result[:3] == ["campaign", "run", "c.toml"]
+    assert result[3:] == ["--master", "spark://h:7077", "--conf", "spark.executor.memory=4g"]
     given = ["sql", "--master", "local[1]"]
     assert add_settings(given, {"spark.master": "yarn"}) == given
 

@@ -88,9 +88,9 @@ def test_why_counts_all_causes_and_tells_the_story_that_it_offers(facts):
 
 
 def test_why_tells_programs_the_same(facts):
-    told = json.loads(roamcast("why", facts, "--json").stdout)
-    assert (told["protocol"], told["scenario"], told["runs"]) == ("cbr", "shopping", 1)
-    events = told["events"]
+    record = json.loads(roamcast("why", facts, "--json").stdout)
+    assert (record["protocol"], record["scenario"], record["runs"]) == ("cbr", "shopping", 1)
+    events = record["events"]
     assert events["missed"] == sum(each["times"] for each in events["causes"]) > 0
     assert 0 < events["explained"] <= 1
     first = events["causes"][0]
@@ -102,9 +102,9 @@ def test_why_tells_programs_the_same(facts):
 
 
 def test_why_counts_the_causes_in_a_whole_campaign_by_protocol(campaign):
-    told = json.loads(roamcast("why", campaign, "--json").stdout)
-    assert (told["runs"], told["not_done"], told["unreadable"]) == (3, 1, {})
-    by_label = {each["protocol"]: each for each in told["protocols"]}
+    record = json.loads(roamcast("why", campaign, "--json").stdout)
+    assert (record["runs"], record["not_done"], record["unreadable"]) == (3, 1, {})
+    by_label = {each["protocol"]: each for each in record["protocols"]}
     assert {label: each["runs"] for label, each in by_label.items()} == {"flooding": 2, "trees": 1}
     trees = by_label["trees"]
     assert trees["events"]["missed"] > 0 and trees["requests"]["expected"] > 0
@@ -120,8 +120,8 @@ def test_why_counts_the_causes_in_a_whole_campaign_by_protocol(campaign):
 
 
 def test_why_counts_the_causes_at_each_point_of_a_campaign(campaign):
-    told = json.loads(roamcast("why", campaign, "--points", "--json").stdout)
-    assert [(each["protocol"], each["runs"]) for each in told["protocols"]] == [
+    record = json.loads(roamcast("why", campaign, "--points", "--json").stdout)
+    assert [(each["protocol"], each["runs"]) for each in record["protocols"]] == [
         ("flooding, all at duration = 20 s", 2),
         ("trees, all at duration = 20 s", 1),
     ]
@@ -133,21 +133,21 @@ def test_why_says_which_runs_of_a_campaign_cannot_be_told(campaign, tmp_path):
     file = min(hurt.glob("facts/legs/*.parquet"))
     [run] = CampaignFolder(hurt).snapshot().batches[file.stem].runs
     file.write_bytes(b"x" * file.stat().st_size)
-    told = json.loads(roamcast("why", hurt, "--json").stdout)
-    assert told["runs"] == 3 and list(told["unreadable"]) == [f"{hurt}/run={run}"]
-    assert sum(each["runs"] for each in told["protocols"]) == 2
+    record = json.loads(roamcast("why", hurt, "--json").stdout)
+    assert record["runs"] == 3 and list(record["unreadable"]) == [f"{hurt}/run={run}"]
+    assert sum(each["runs"] for each in record["protocols"]) == 2
 
 
 def test_why_tells_the_story_of_a_request(campaign):
-    told = json.loads(roamcast("why", campaign, "--json").stdout)
-    [case] = [each["requests"]["causes"] for each in told["protocols"] if each["protocol"] == "trees"]
+    record = json.loads(roamcast("why", campaign, "--json").stdout)
+    [case] = [each["requests"]["causes"] for each in record["protocols"] if each["protocol"] == "trees"]
     story = roamcast("why", case[0]["run"], "--request", case[0]["about"])
     assert f"node {case[0]['node']} requested /news" in story.stdout, story.stderr
     assert f"so it was not satisfied (expired): {case[0]['says']}" in story.stdout
 
 
 def test_why_says_what_is_wrong_in_a_line(tmp_path, facts, campaign):
-    for arguments, told in (
+    for arguments, entry in (
         ([tmp_path / "nothing"], "no such folder; expected the folder of a run's facts"),
         ([tmp_path], "no run finished writing its facts here"),
         ([tmp_path, "--node", 3], "expected both"),
@@ -160,5 +160,5 @@ def test_why_says_what_is_wrong_in_a_line(tmp_path, facts, campaign):
         ([facts, "--points"], "is not a campaign folder"),
     ):
         ended = roamcast("why", *arguments)
-        assert ended.returncode == 2 and told in ended.stderr and "Traceback" not in ended.stderr
+        assert ended.returncode == 2 and entry in ended.stderr and "Traceback" not in ended.stderr
         assert len(ended.stderr.splitlines()) == 1

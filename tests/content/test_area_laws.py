@@ -124,7 +124,7 @@ def test_matching_is_what_places_of_the_shapes_say():
 def test_small_polygons_and_boxes_are_as_in_the_plane():
     """Within a tenth of a degree an edge strays from a straight line in degrees by less than 10 metres."""
     random = Random(15)
-    told = {True: 0, False: 0}
+    values = {True: 0, False: 0}
     for _ in range(300):
         box = LatLonBox(10.0, 20.0, 10.0 + random.uniform(0.01, 0.1), 20.0 + random.uniform(0.01, 0.1))
         shape = random_shape(random, box)
@@ -136,9 +136,9 @@ def test_small_polygons_and_boxes_are_as_in_the_plane():
             if theirs(plane.buffer(1e-4, join_style="mitre")) is theirs(
                 plane.buffer(-1e-4, join_style="mitre")
             ):
-                told[theirs(plane)] += 1
+                values[theirs(plane)] += 1
                 assert ours(shape, box) is theirs(plane), (shape, box)
-    assert min(told.values()) > 50, told
+    assert min(values.values()) > 50, values
 
 
 def test_relations_between_regions_are_never_wrong():

@@ -88,9 +88,9 @@ TOLD = {
 
 @pytest.mark.parametrize(("say", "most"), TOLD.values(), ids=TOLD)
 def test_what_is_long_is_repeated_in_part(say, most):
-    with pytest.raises(ContentError) as told:
+    with pytest.raises(ContentError) as raised:
         say()
-    message = str(told.value)
+    message = str(raised.value)
     repeated = re.findall("[xX]+", message)
     assert max(map(len, repeated)) == most, message[:300]
 
@@ -98,6 +98,6 @@ def test_what_is_long_is_repeated_in_part(say, most):
 @pytest.mark.parametrize("position", [0, 10, 30, 31, 50, 99])
 def test_a_complaint_about_a_subscription_shows_what_stands_around_its_place(position):
     text = "".join(chr(0x4E00 + n) for n in range(100))
-    told = FilterError("wrong", text, position)
+    result = FilterError("wrong", text, position)
     around = "".join(letter for n, letter in enumerate(text) if -30 <= n - position < 30)
-    assert str(told) == f"wrong, at character {position + 1}: {around!r}"
+    assert str(result) == f"wrong, at character {position + 1}: {around!r}"

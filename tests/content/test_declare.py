@@ -115,7 +115,7 @@ def test_a_type_written_as_plain_data_is_declared_again_as_the_same_type():
             "shade": {"kind": ["dark"], "optional": True},
         },
     )
-    told = json.loads(json.dumps(write_type(declared)))
-    assert declare_type("all", told) is declared
-    assert told["text"] == "string" and told["side"] == ["north", "south"]
-    assert told["deep/level"] == {"kind": "integer", "min": 1, "max": 9, "optional": True}
+    record = json.loads(json.dumps(write_type(declared)))
+    assert declare_type("all", record) is declared
+    assert record["text"] == "string" and record["side"] == ["north", "south"]
+    assert record["deep/level"] == {"kind": "integer", "min": 1, "max": 9, "optional": True}

@@ -73,8 +73,8 @@ def test_distances_are_the_angles_between_vectors():
     r = Random("distances")
     places = np.array([(r.uniform(-90, 90), r.uniform(-180, 180)) for _ in range(60)])
     for lat, lon in places[:10]:
-        told = [distance(lat, lon, *other) for other in places]
-        assert told == pytest.approx(metres(lat, lon, places.T), rel=1e-9, abs=0.2)
+        result = [distance(lat, lon, *other) for other in places]
+        assert result == pytest.approx(metres(lat, lon, places.T), rel=1e-9, abs=0.2)
     assert distance(90, 0, -90, 77) == pytest.approx(math.pi * EARTH)
 
 
@@ -172,7 +172,7 @@ def test_polygons_reach_as_far_as_places_along_their_edges():
 
 def test_edges_cross_parallels_and_meridians_where_places_lie_on_both_sides():
     r = Random("crossing")
-    seen = dict.fromkeys(((sort, told) for sort in "mp" for told in (True, False)), 0)
+    seen = dict.fromkeys(((sort, entry) for sort in "mp" for entry in (True, False)), 0)
     for _ in range(160):
         ring = random_ring(r)
         along = edge_places(ring)

@@ -80,14 +80,14 @@ def check(a, b, events, beyond=()):
     events = [*events, *beyond]
     wanted_a = {event for event in events if a.matches(event)}
     wanted_b = {event for event in events if b.matches(event)}
-    told = (str(a), str(b))
-    assert a.covers(b) == (wanted_b <= wanted_a), told
-    assert a.intersects(b) == bool(wanted_a & wanted_b), told
-    assert a.equivalent(b) == (wanted_a == wanted_b), told
-    assert {event for event in events if a.merge(b).matches(event)} == wanted_a | wanted_b, told
+    text = (str(a), str(b))
+    assert a.covers(b) == (wanted_b <= wanted_a), text
+    assert a.intersects(b) == bool(wanted_a & wanted_b), text
+    assert a.equivalent(b) == (wanted_a == wanted_b), text
+    assert {event for event in events if a.merge(b).matches(event)} == wanted_a | wanted_b, text
     for found, expected in ((a.example(), wanted_a), (a.counterexample(), set(events) - wanted_a)):
-        assert (found is not None) == bool(expected), told
-        assert found is None or a.matches(found) == (expected is wanted_a), (told, found)
+        assert (found is not None) == bool(expected), text
+        assert found is None or a.matches(found) == (expected is wanted_a), (text, found)
     if a == b:
         assert hash(a) == hash(b)
         assert a.to_bytes() == b.to_bytes()

@@ -178,16 +178,16 @@ def test_groups_of_the_same_or_of_few_subscriptions_bring_no_warning(method, rec
 def test_the_same_arrivals_and_departures_give_the_same_groups():
     def come_and_go():
         r, following = Random(5), make_incremental("kmeans")
-        told = []
+        received = []
         for _ in range(60):
             key = r.randrange(12)
             if r.random() < 0.3:
                 following.remove(key)
             else:
                 following.add(key, r.choice(clusters()))
-            told.append(following.groups(CD))
-            assert sorted(k for _, members, _ in told[-1] for k in members) == sorted(following.filters)
-        return told
+            received.append(following.groups(CD))
+            assert sorted(k for _, members, _ in received[-1] for k in members) == sorted(following.filters)
+        return received
 
     assert come_and_go() == come_and_go()
 

@@ -119,9 +119,9 @@ def test_the_lightest_bucket_moves_from_a_group_that_weighs_more_than_twice_anot
 
 def test_noise_is_the_share_of_deliveries_that_nobody_asked_for():
     filters = [TRACK.length > 10, TRACK.length > 50, TRACK.length > 90]
-    told = cost(
+    result = cost(
         [FilterCluster((0, 1, 2), TRACK.length > 10)], filters, [TRACK(length=n) for n in (5, 20, 60, 95)]
     )
-    assert (told.channels, told.sent, told.deliveries, told.unwanted) == (1, 3, 9, 2 + 1)
-    assert told.noise == pytest.approx(1 / 3)
+    assert (result.channels, result.sent, result.deliveries, result.unwanted) == (1, 3, 9, 2 + 1)
+    assert result.noise == pytest.approx(1 / 3)
     assert cost([], filters, [TRACK(length=20)]).noise == 0

@@ -109,8 +109,8 @@ def references(wide, deep, join):
     """JSON Schema: definitions that refer to the next some times, as properties or all at once."""
     definitions = {f"d{n}": join([{"$ref": f"#/$defs/d{n + 1}"}] * wide) for n in range(deep)}
     definitions[f"d{deep}"] = {"type": "object", "properties": {"v": {"type": "string"}}}
-    told = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": definitions}
-    return json.dumps(told, separators=(",", ":"))
+    document = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": definitions}
+    return json.dumps(document, separators=(",", ":"))
 
 
 def as_properties(parts):
@@ -162,11 +162,11 @@ def measure(read):
         finally:
             os._exit(0)
     os.close(write_end)
-    told = os.read(read_end, 1000)
+    result = os.read(read_end, 1000)
     os.close(read_end)
     os.waitpid(child, 0)
-    assert told, "an exception that is not declared, or 20 s"
-    return json.loads(told)
+    assert result, "an exception that is not declared, or 20 s"
+    return json.loads(result)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -251,8 +251,11 @@ def test_what_stays_small_is_read_however_it_is_nested():
 def test_two_parts_may_have_a_third_in_common():
     base = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
     parts = {part: {"allOf": [{"$ref": "#/$defs/base"}]} for part in ("one", "other")}
-    told = {"allOf": [{"$ref": "#/$defs/one"}, {"$ref": "#/$defs/other"}], "$defs": {"base": base, **parts}}
-    (type,) = JsonSchema(json.dumps(told)).types.values()
+    document = {
+        "allOf": [{"$ref": "#/$defs/one"}, {"$ref": "#/$defs/other"}],
+        "$defs": {"base": base, **parts},
+    }
+    (type,) = JsonSchema(json.dumps(document)).types.values()
     assert [(field.path, field.kind, field.optional) for field in type.fields] == [("id", Integer(), False)]
     many = references(2, 25, all_at_once)
     (type,) = JsonSchema(many).types.values()
@@ -260,7 +263,7 @@ def test_two_parts_may_have_a_third_in_common():
 
 
 def test_what_refers_to_itself_by_others_is_refused_even_where_they_are_known():
-    told = {
+    values = {
         "type": "object",
         "properties": {"first": {"$ref": "#/$defs/b"}, "second": {"$ref": "#/$defs/a"}},
         "$defs": {
@@ -270,11 +273,11 @@ def test_what_refers_to_itself_by_others_is_refused_even_where_they_are_known():
         },
     }
     with pytest.raises(ContentError, match="recursive"):
-        JsonSchema(json.dumps(told))
+        JsonSchema(json.dumps(values))
 
 
 def test_a_refusal_does_not_repeat_a_thousand_digits():
-    told = {"type": "object", "properties": {"a": {"type": "integer", "minimum": 10**1900}}}
+    document = {"type": "object", "properties": {"a": {"type": "integer", "minimum": 10**1900}}}
     with pytest.raises(ContentError, match="an integer cannot have the bounds 1000") as refused:
-        JsonSchema(json.dumps(told))
+        JsonSchema(json.dumps(document))
     assert len(str(refused.value)) < 200

@@ -16,15 +16,15 @@ def of(properties, **more):
     return json.dumps({"type": "object", "properties": properties, **more})
 
 
-def kind_of(told):
-    return JsonSchema(of({"a": told})).type().fields[0].kind
+def kind_of(result):
+    return JsonSchema(of({"a": result})).type().fields[0].kind
 
 
 LEAST, MOST = Decimal().bounds()
 
 
 @pytest.mark.parametrize(
-    ("told", "bounds"),
+    ("result", "bounds"),
     [
         ({"type": "integer"}, INT64),
         ({"type": "integer", "minimum": 3}, (3, INT64[1])),
@@ -43,8 +43,8 @@ LEAST, MOST = Decimal().bounds()
         ({"minimum": 3}, (3.0, MOST)),
     ],
 )
-def test_a_number_lies_between_the_narrowest_of_its_bounds(told, bounds):
-    assert kind_of(told).bounds() == bounds
+def test_a_number_lies_between_the_narrowest_of_its_bounds(result, bounds):
+    assert kind_of(result).bounds() == bounds
 
 
 HOUSE = of(
@@ -110,12 +110,12 @@ def test_a_document_is_written_as_it_was_read(gone):
 
 def test_defaults_are_filled_in_where_their_object_is():
     schema = JsonSchema(HOUSE, defaults=True)
-    told = json.loads(schema.write(schema.read(json.dumps(FULL))))
-    assert told["a"] == {"x": 1, "y": "why"} and told["c"] == {"w": 2, "u": "you"}
-    assert told["rows"] == [{"n": 5, "k": "key"}]
+    record = json.loads(schema.write(schema.read(json.dumps(FULL))))
+    assert record["a"] == {"x": 1, "y": "why"} and record["c"] == {"w": 2, "u": "you"}
+    assert record["rows"] == [{"n": 5, "k": "key"}]
     without = {key: value for key, value in FULL.items() if key != "c"}
-    told = json.loads(schema.write(schema.read(json.dumps({**without, "a": {"x": 1, "y": "given"}}))))
-    assert "c" not in told and told["a"]["y"] == "given"
+    record = json.loads(schema.write(schema.read(json.dumps({**without, "a": {"x": 1, "y": "given"}}))))
+    assert "c" not in record and record["a"]["y"] == "given"
 
 
 def test_references_lead_by_names_and_by_numbers():
@@ -166,8 +166,8 @@ def test_what_all_of_several_say_is_said_together():
 )
 def test_an_object_whose_arrays_may_be_empty_is_there_by_itself(least, required, always):
     inner = {"l": {"type": "array", "items": {"type": "integer"}, "minItems": least}}
-    told = {"b": {"type": "object", "properties": inner, "required": ["l"] if required else []}}
-    assert JsonSchema(of(told, required=["b"])).type().always == (("b",) if always else ())
+    document = {"b": {"type": "object", "properties": inner, "required": ["l"] if required else []}}
+    assert JsonSchema(of(document, required=["b"])).type().always == (("b",) if always else ())
 
 
 def test_alternatives_are_taken_where_only_one_of_them_says_what_it_is():

@@ -103,8 +103,8 @@ def test_a_number_takes_so_many_bytes_and_no_more():
 
 def test_bloom_filters_have_sixteen_bits_of_places():
     for bits, hashes in ((1, 1), (1 << 16, 32)):
-        told = Summary.of([SONG.title == "a"], BloomShape(bits, hashes))
-        assert Summary.from_bytes(told.to_bytes()) == told
+        result = Summary.of([SONG.title == "a"], BloomShape(bits, hashes))
+        assert Summary.from_bytes(result.to_bytes()) == result
     for bits, hashes in ((0, 1), ((1 << 16) + 1, 1), (8, 0), (8, 33)):
         with pytest.raises(ContentError, match="cannot have"):
             BloomShape(bits, hashes)
@@ -118,10 +118,10 @@ def test_of_long_texts_the_first_and_the_last_letters_are_looked_at():
     assert hash_prefix(text) == hash_prefix(text[:AFFIX]) != hash_prefix(text[: AFFIX - 1])
     assert hash_suffix(text) == hash_suffix(text[-AFFIX:]) != hash_suffix(text[-AFFIX + 1 :])
     for length in (0, 3, AFFIX, AFFIX + 1):
-        told = EventDigest.of(SONG(year=1, title=text[:length])).values[1]
+        result = EventDigest.of(SONG(year=1, title=text[:length])).values[1]
         count = min(length, AFFIX) + 1
-        assert told.prefixes == tuple(hash_prefix(text[:n]) for n in range(count))
-        assert told.suffixes == tuple(hash_suffix(text[length - n : length]) for n in range(count))
+        assert result.prefixes == tuple(hash_prefix(text[:n]) for n in range(count))
+        assert result.suffixes == tuple(hash_suffix(text[length - n : length]) for n in range(count))
 
 
 def test_a_digest_takes_so_many_bytes():

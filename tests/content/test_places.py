@@ -144,7 +144,7 @@ def near_edge(r, disc):
 
 def test_what_is_told_of_circles_and_boxes_is_so_of_their_places():
     r = Random("circles")
-    told = {"bounds": 0, "holds": 0, "misses": 0, "box": 0, "far": 0}
+    values = {"bounds": 0, "holds": 0, "misses": 0, "box": 0, "far": 0}
     for _ in range(1500):
         one = random_disc(r)
         other = random_disc(r)
@@ -168,20 +168,20 @@ def test_what_is_told_of_circles_and_boxes_is_so_of_their_places():
                     one,
                     place,
                 )
-                told["bounds"] += 1
+                values["bounds"] += 1
             if one.holds(other):
                 assert inside or not in_other, (one, other, place)
-                told["holds"] += 1
+                values["holds"] += 1
             if one.misses(other):
                 assert not (inside and in_other), (one, other, place)
-                told["misses"] += 1
+                values["misses"] += 1
             if one.holds_box(*box):
                 assert inside or not in_box, (one, box, place)
-                told["box"] += in_box
+                values["box"] += in_box
             if one.misses_box(*box):
                 assert not (inside and in_box), (one, box, place)
-                told["far"] += in_box
-    assert min(told.values()) > 50, told
+                values["far"] += in_box
+    assert min(values.values()) > 50, values
 
 
 def random_filter(r, around):

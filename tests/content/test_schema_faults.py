@@ -232,15 +232,15 @@ def test_a_number_beyond_every_field_compares_as_it_should(path):
 @pytest.mark.parametrize("text", ["1" * 60_000, "9" * 30_000 + "e9", "-" + "x" * 60_000, "1,1 " * 20_000])
 def test_a_complaint_does_not_repeat_a_long_value(kind, text):
     type = EventType("T", {"f": kind})
-    with pytest.raises(ContentError) as told:
+    with pytest.raises(ContentError) as raised:
         kind.read(text)
-    assert len(str(told.value)) < 200
-    with pytest.raises(XmlError) as told:
+    assert len(str(raised.value)) < 200
+    with pytest.raises(XmlError) as raised:
         read_xml(f"<T><f>{text}</f></T>", type)
-    assert len(str(told.value)) < 250
-    with pytest.raises(FilterError) as told:
+    assert len(str(raised.value)) < 250
+    with pytest.raises(FilterError) as raised:
         Filter.parse(f"/T[f < 'x{text[:60_000]}']", type)
-    assert len(str(told.value)) < 400
+    assert len(str(raised.value)) < 400
 
 
 def test_lists_choices_and_those_who_stand_for_others_are_fields():

@@ -107,8 +107,8 @@ def test_the_types_that_a_schema_speaks_of(schema, names):
     assert type_names(schema, "here") == names
 
 
-def of_property(told, **more):
-    return JsonSchema(json.dumps({"type": "object", "properties": {"a": told}, "required": ["a"], **more}))
+def of_property(result, **more):
+    return JsonSchema(json.dumps({"type": "object", "properties": {"a": result}, "required": ["a"], **more}))
 
 
 def test_of_several_bounds_the_narrower_count():
@@ -116,8 +116,8 @@ def test_of_several_bounds_the_narrower_count():
         {"type": "integer", "minimum": 1, "maximum": 9},
         {"type": "integer", "minimum": 3, "maximum": 12},
     ]
-    for told in (parts, parts[::-1]):
-        kind = of_property({"allOf": told}).types["event"].fields[0].kind
+    for members in (parts, parts[::-1]):
+        kind = of_property({"allOf": members}).types["event"].fields[0].kind
         assert (kind.min, kind.max) == (3, 9)
     with pytest.raises(ContentError, match="'type' is declared twice with different values"):
         of_property({"allOf": [{"type": "integer"}, {"type": "string"}]})

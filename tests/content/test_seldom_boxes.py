@@ -241,7 +241,7 @@ def test_records_are_asked_with_and_without_what_none_of_them_may_be():
         assert [wanted.has(each) for each in rows] == expected
         assert wanted.has(wanted.example())
         rest = wanted.outside(RecordListSet.where((), none))
-        assert [sum(part.has(each) for part in rest) for each in rows] == [1 - told for told in expected]
+        assert [sum(part.has(each) for part in rest) for each in rows] == [1 - entry for entry in expected]
     some, anything = RecordListSet.where((high,), none), RecordListSet.where((), none)
     assert some.join(RecordListSet.where((low,), none)) == RecordListSet.where((high | low,), none)
     assert some.join(RecordListSet.where((), high)) == anything

@@ -218,12 +218,12 @@ def test_parts_admit_what_their_kind_can_be_and_nothing_else():
 
 
 def test_a_digest_in_other_bytes_is_refused():
-    told = EventDigest.of(SONG(year=1959, title="")).to_bytes()
-    assert EventDigest.from_bytes(told).values[0] == 1959
+    encoded = EventDigest.of(SONG(year=1959, title="")).to_bytes()
+    assert EventDigest.from_bytes(encoded).values[0] == 1959
     with pytest.raises(CodecError, match="not in canonical form"):
-        EventDigest.from_bytes(told + b"\0")
+        EventDigest.from_bytes(encoded + b"\0")
     with pytest.raises(CodecError, match="too early"):
-        EventDigest.from_bytes(told[:-3])
+        EventDigest.from_bytes(encoded[:-3])
 
 
 def test_a_summary_that_cannot_be_made_so_small_is_refused():

@@ -30,10 +30,10 @@ def holding(*elements, name="T", attributes=""):
 
 
 def restricted(name, base, **facets):
-    told = "".join(f'<xs:enumeration value="{value}"/>' for value in facets.pop("listed", ()))
-    told += "".join(f'<xs:{facet} value="{value}"/>' for facet, value in facets.items())
+    text = "".join(f'<xs:enumeration value="{value}"/>' for value in facets.pop("listed", ()))
+    text += "".join(f'<xs:{facet} value="{value}"/>' for facet, value in facets.items())
     return (
-        f'<xs:element name="{name}"><xs:simpleType><xs:restriction base="xs:{base}">{told}'
+        f'<xs:element name="{name}"><xs:simpleType><xs:restriction base="xs:{base}">{text}'
         "</xs:restriction></xs:simpleType></xs:element>"
     )
 
@@ -54,8 +54,8 @@ def test_a_number_lies_between_its_facets_and_around_its_listed_values(element, 
 
 
 def test_a_date_lies_between_its_facets():
-    told = restricted("n", "date", minInclusive="2001-02-03", maxExclusive="2001-02-05")
-    kind = schema(holding(told)).type().fields[0].kind
+    result = restricted("n", "date", minInclusive="2001-02-03", maxExclusive="2001-02-05")
+    kind = schema(holding(result)).type().fields[0].kind
     assert isinstance(kind, Date)
     assert [kind.write(end) for end in kind.bounds()] == ["2001-02-03", "2001-02-04"]
 
@@ -184,14 +184,14 @@ def test_the_first_event_that_is_a_document_is_written_or_the_first_with_the_rea
     read = schema(holding(strict + "</xs:restriction></xs:simpleType></xs:element>"))
     type = read.type()
     assert read.write_first([type(n=10), type(n=3), type(n=4)]) == (b"<T><n>3</n></T>", "")
-    told, reason = read.write_first([type(n=10), type(n=11)])
-    assert told == b"<T><n>10</n></T>" and "not valid against the schema" in reason
+    result, reason = read.write_first([type(n=10), type(n=11)])
+    assert result == b"<T><n>10</n></T>" and "not valid against the schema" in reason
     assert read.write_first([]) is None
     both = JsonSchema(json.dumps({"properties": {"n": {"type": "integer", "multipleOf": 5}}}))
     numbers = [both.type()(n=n) for n in (3, 10, 5)]
     assert both.write_first(numbers) == (b'{"n":10}', "")
-    told, reason = both.write_first(numbers[:1])
-    assert told == b'{"n":3}' and "not valid against the schema: n" in reason
+    result, reason = both.write_first(numbers[:1])
+    assert result == b'{"n":3}' and "not valid against the schema: n" in reason
 
 
 def of(properties, **more):
@@ -208,8 +208,8 @@ def test_what_json_schema_says_of_properties_by_true_by_nothing_and_by_words():
     ]
 
 
-def items(told):
-    return of({"a": {"type": "array", "items": told}})
+def items(result):
+    return of({"a": {"type": "array", "items": result}})
 
 
 @pytest.mark.parametrize(
@@ -233,10 +233,10 @@ def test_what_json_schema_may_not_say(text, reason):
 
 
 def deep(depth):
-    told = {"type": "integer"}
+    document = {"type": "integer"}
     for _ in range(depth):
-        told = {"type": "object", "properties": {"a": told}, "required": ["a"]}
-    return json.dumps(told)
+        document = {"type": "object", "properties": {"a": document}, "required": ["a"]}
+    return json.dumps(document)
 
 
 def test_objects_lie_so_deep():

@@ -286,12 +286,12 @@ def test_what_nobody_named_is_not_looked_up():
     both = wholes.merge(Summary.of([word.s.startswith("str")], small))
     assert all(map(both.admits, strangers))
     assert Summary.from_bytes(both.to_bytes()) == both
-    told = bytearray(wholes.to_bytes())
-    flags = told.index(b"\x00\x01\x00\x00\x08") + 4  # one field, the first, with whole words
+    encoded = bytearray(wholes.to_bytes())
+    flags = encoded.index(b"\x00\x01\x00\x00\x08") + 4  # one field, the first, with whole words
     for wrong in (0, 8 << 1):
-        told[flags] = wrong
+        encoded[flags] = wrong
         with pytest.raises(ContentError):
-            Summary.from_bytes(bytes(told))
+            Summary.from_bytes(bytes(encoded))
 
 
 def test_realistic_subscriptions_in_few_bytes_keep_most_strangers_out():

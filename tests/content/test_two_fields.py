@@ -148,24 +148,24 @@ def test_relations_are_what_all_events_of_a_small_world_say(cycles):
     for _ in range(120):
         a, b = (small_filter(r, cycles) for _ in range(2))
         in_a, in_b = ({event for event in WORLD if each.matches(event)} for each in (a, b))
-        told = (str(a), str(b))
+        text = (str(a), str(b))
         for made, expected in ((~a, set(WORLD) - in_a), (a & b, in_a & in_b), (a.merge(b), in_a | in_b)):
-            assert {event for event in WORLD if made.matches(event)} == expected, told
+            assert {event for event in WORLD if made.matches(event)} == expected, text
         asked += 2
         if a.covers(b):
-            assert in_b <= in_a, told
+            assert in_b <= in_a, text
         else:
             missed += in_b <= in_a
         if a.intersects(b):
             missed += not in_a & in_b
         else:
-            assert not in_a & in_b, told
+            assert not in_a & in_b, text
         try:
             example = a.example()
         except FilterTooComplex:
             assert cycles
         else:
-            assert (example in in_a) if example is not None else not in_a, told
+            assert (example in in_a) if example is not None else not in_a, text
     if cycles:
         assert missed < asked * 0.05
     else:

@@ -33,9 +33,9 @@ def sequence(*inside, occurs=""):
 
 
 def leaf(name, base, occurs="", **facets):
-    told = "".join(f'<xs:{facet} value="{value}"/>' for facet, value in facets.items())
+    text = "".join(f'<xs:{facet} value="{value}"/>' for facet, value in facets.items())
     return (
-        f'<xs:element name="{name}" {occurs}><xs:simpleType><xs:restriction base="{base}">{told}'
+        f'<xs:element name="{name}" {occurs}><xs:simpleType><xs:restriction base="{base}">{text}'
         "</xs:restriction></xs:simpleType></xs:element>"
     )
 
@@ -226,8 +226,8 @@ def test_a_value_that_is_not_of_its_kind_is_refused(kind, text, complaint):
 
 def write_kind(kind):
     if isinstance(kind, Enumeration):
-        told = "".join(f"<xs:enumeration value={quote(value)}/>" for value in kind.values)
-        return f'<xs:simpleType><xs:restriction base="xs:string">{told}</xs:restriction></xs:simpleType>'
+        text = "".join(f"<xs:enumeration value={quote(value)}/>" for value in kind.values)
+        return f'<xs:simpleType><xs:restriction base="xs:string">{text}</xs:restriction></xs:simpleType>'
     if isinstance(kind, Boolean | String):
         return f'<xs:simpleType><xs:restriction base="xs:{kind.name}"/></xs:simpleType>'
     low, high = map(kind.write, kind.bounds())

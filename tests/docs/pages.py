@@ -54,10 +54,10 @@ def agrees(shown, printed):
     def same(line):
         return " ".join(_OF_THE_MACHINE.sub(r"\1#", line).split())
 
-    wanted, told = [same(line) for line in shown], [same(line) for line in printed if line.strip()]
+    wanted, result = [same(line) for line in shown], [same(line) for line in printed if line.strip()]
     wanted = [line for line in wanted if line]
     pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in wanted)
-    return re.fullmatch(pattern, "".join(f"{line}\n" for line in told)) is not None
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in result)) is not None
 
 
 def blocks(page):
@@ -127,9 +127,9 @@ def follow(page, folder, skip=lambda command: False, differ=refuse):
                     text=True,
                     check=False,
                 )
-                told = f"{page.name}: {command}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+                result = f"{page.name}: {command}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
                 assert done.returncode == 0 or (words[:2] == ["roamcast", "diff"] and done.returncode == 1), (
-                    told
+                    result
                 )
                 shown = block.shown(command)
                 if shown is not None and not agrees(shown, done.stdout.splitlines()):

@@ -31,8 +31,8 @@ def test_the_comparison_comes_out_as_shown(tmp_path):
     command, *shown = blocks("console")[0].splitlines()
     words = shlex.split(command.removeprefix("$ roamcast "))
     program = [sys.executable, "-c", "from roamcast.cli import main; main()", *words]
-    told = subprocess.run(
+    completed = subprocess.run(
         program, check=True, capture_output=True, text=True, cwd=tmp_path, env=os.environ | {"COLUMNS": "80"}
     ).stdout
-    printed = [line.rstrip() for line in told.splitlines()]
+    printed = [line.rstrip() for line in completed.splitlines()]
     assert [line for line in shown if line != "..."] == [line for line in printed if line in shown]

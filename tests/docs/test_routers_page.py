@@ -36,9 +36,9 @@ def installed(tmp_path):
 
 def roamcast(environment, *arguments):
     program = [sys.executable, "-c", "from roamcast.cli import main; main()", *map(str, arguments)]
-    told = subprocess.run(program, check=False, env=environment, capture_output=True, text=True)
-    assert told.returncode == 0, told.stderr
-    return told.stdout
+    completed = subprocess.run(program, check=False, env=environment, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout
 
 
 def test_the_example_stays_small():
@@ -81,6 +81,6 @@ def test_its_story_on_a_mesh_is_true(installed, tmp_path):
         str(tmp_path),
         str(story),
     ]
-    told = subprocess.run(program, check=False, env=installed, capture_output=True, text=True)
-    assert told.returncode == 0, told.stdout
-    assert "1 passed" in told.stdout
+    completed = subprocess.run(program, check=False, env=installed, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stdout
+    assert "1 passed" in completed.stdout

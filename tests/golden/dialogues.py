@@ -206,7 +206,7 @@ def _lines(mesh: Mesh, looks: list[tuple[float, int, str, object]]) -> list[str]
         *looks,
     ]
     rows.sort(key=lambda row: row[0])
-    return [f"{time:.6f} {node} {what} {told}" for time, node, what, told in rows]
+    return [f"{time:.6f} {node} {what} {entry}" for time, node, what, entry in rows]
 
 
 def _dialogues() -> dict[str, Dialogue]:
@@ -229,7 +229,7 @@ def digests(lines: list[str]) -> dict[str, str]:
     seconds: dict[str, Any] = {}
     for line in lines:
         seconds.setdefault(second_of(line), sha256()).update(f"{line}\n".encode())
-    return {second: told.hexdigest()[:6] for second, told in seconds.items()}
+    return {second: digest.hexdigest()[:6] for second, digest in seconds.items()}
 
 
 def second_of(line: str) -> str:

@@ -26,8 +26,8 @@ def test_a_known_dialogue_has_not_changed(name):
         other = next(
             second for second in {**KNOWN[name], **now} if now.get(second) != KNOWN[name].get(second)
         )
-        told = "\n".join(line for line in lines if second_of(line) == other)
-        pytest.fail(f"{name} differs first in second {other}, which is now:\n{told[:6000]}", pytrace=False)
+        result = "\n".join(line for line in lines if second_of(line) == other)
+        pytest.fail(f"{name} differs first in second {other}, which is now:\n{result[:6000]}", pytrace=False)
 
 
 def test_every_protocol_of_the_catalogue_has_dialogues_and_none_is_left_of_others():

@@ -86,9 +86,11 @@ def test_what_could_be_anything_must_be_named(tmp_path, text):
 
 
 def test_a_bus_of_sumo_drives_in_a_scenario(tmp_path):
-    told = import_movement([str(put(tmp_path, "town.xml", FCD))], FORMATS["sumofcd"], {}, tmp_path / "out")
-    assert (told["nodes"], told["width"], told["height"], told["duration"]) == (2, 90, 40, 30)
-    assert told["origin"] == {"time": 100, "x": 1010, "y": 5}
+    imported = import_movement(
+        [str(put(tmp_path, "town.xml", FCD))], FORMATS["sumofcd"], {}, tmp_path / "out"
+    )
+    assert (imported["nodes"], imported["width"], imported["height"], imported["duration"]) == (2, 90, 40, 30)
+    assert imported["origin"] == {"time": 100, "x": 1010, "y": 5}
     assert (tmp_path / "out" / "nodes.csv").read_text() == 'node,id\n0,"anna"\n1,"bus"\n'
     legs = roamcast.run(tmp_path / "out" / "scenario.toml").facts["legs"].to_pylist()
     bus = [(leg["start"], leg["x0"], leg["y0"]) for leg in legs if leg["node"] == 1]
@@ -98,20 +100,20 @@ def test_a_bus_of_sumo_drives_in_a_scenario(tmp_path):
 
 def test_places_on_earth_are_projected_and_the_origin_is_kept(tmp_path):
     files = [put(tmp_path, "a.gpx", GPX), put(tmp_path, "b.csv", CSV)]
-    told = import_movement(list(map(str, files)), FORMATS["gps"], {}, tmp_path / "out")
-    assert told["nodes"] == 3
-    assert told["height"] == pytest.approx(1112.3, abs=0.5)  # a hundredth of a degree at 50 degrees north
+    imported = import_movement(list(map(str, files)), FORMATS["gps"], {}, tmp_path / "out")
+    assert imported["nodes"] == 3
+    assert imported["height"] == pytest.approx(1112.3, abs=0.5)  # a hundredth of a degree at 50 degrees north
     about = json.loads((tmp_path / "out" / "movement.json").read_text())["origin"]
     assert about["latitude"] == pytest.approx(50.005)
     assert "WGS 84" in about["projection"]
     assert about["time"] == 1714557600.0
-    assert told["bad"] == 2  # a point without time, a longitude with two points
+    assert imported["bad"] == 2  # a point without time, a longitude with two points
 
 
 def test_setdest_files_keep_their_numbers_and_move_to_the_corner(tmp_path):
     path = put(tmp_path, "a.mov", SETDEST)
-    told = import_movement([str(path)], FORMATS["ns2movement"], {}, tmp_path / "out")
-    assert (told["width"], told["height"], told["duration"]) == (100, 10, 12)
+    imported = import_movement([str(path)], FORMATS["ns2movement"], {}, tmp_path / "out")
+    assert (imported["width"], imported["height"], imported["duration"]) == (100, 10, 12)
     result = roamcast.run(tmp_path / "out" / "scenario.toml")
     assert result.facts["legs"].to_pylist()[1]["x0"] == 0
 
@@ -164,17 +166,17 @@ def test_long_documents_need_little_memory(tmp_path):
 places = st.tuples(st.integers(0, 3), st.integers(0, 50), st.floats(-1e4, 1e4), st.floats(-1e4, 1e4))
 
 
-@given(told=st.lists(places, min_size=1, max_size=15, unique_by=lambda row: row[:2]))
+@given(result=st.lists(places, min_size=1, max_size=15, unique_by=lambda row: row[:2]))
 @settings(max_examples=40)
-def test_everyone_is_where_they_were_told_to_be(told, tmp_path_factory):
-    found = follow_positions([TracePosition(0, str(who), time, x, y) for who, time, x, y in told])
+def test_everyone_is_where_they_were_told_to_be(result, tmp_path_factory):
+    found = follow_positions([TracePosition(0, str(who), time, x, y) for who, time, x, y in result])
     path = tmp_path_factory.getbasetemp() / "law.mov"
     with path.open("w") as file:
         write_ns2(found.legs, file)
     from roamcast.scenario.model import Area
 
     legs = read_ns2(path, len(found.names), Area(width=found.width + 1e-6, height=found.height + 1e-6))
-    for who, time, x, y in told:
+    for who, time, x, y in result:
         at = legs.position(found.names.index(str(who)), time - found.origin["time"])
         assert at == pytest.approx((x - found.origin["x"], y - found.origin["y"]), abs=1e-6)
 
@@ -241,8 +243,8 @@ def fcd(stays, end):
 
 def test_vehicles_are_there_only_from_their_first_to_their_last_position(tmp_path):
     path = put(tmp_path, "town.xml", fcd([(0, 60), (20, 60), (0, 30), (25, 25)], 60))
-    told = import_movement([str(path)], FORMATS["sumofcd"], {}, tmp_path / "out")
-    assert (told["late"], told["early"]) == (2, 2)
+    imported = import_movement([str(path)], FORMATS["sumofcd"], {}, tmp_path / "out")
+    assert (imported["late"], imported["early"]) == (2, 2)
     facts = roamcast.run(tmp_path / "out" / "scenario.toml", seed=2).facts
     states = [(row["time"], row["node"], row["value"]) for row in facts["states"].to_pylist()]
     assert states == [(0, 1, 0), (0, 3, 0), (20, 1, 1), (25, 3, 1), (26, 3, 0), (31, 2, 0)]
@@ -255,8 +257,8 @@ def test_vehicles_are_there_only_from_their_first_to_their_last_position(tmp_pat
 
 def test_with_presence_always_nobody_arrives_or_leaves(tmp_path):
     path = put(tmp_path, "town.xml", fcd([(0, 60), (20, 40)], 60))
-    told = import_movement([str(path)], FORMATS["sumofcd"], {}, tmp_path / "out", always=True)
-    assert (told["late"], told["early"]) == (0, 0)
+    imported = import_movement([str(path)], FORMATS["sumofcd"], {}, tmp_path / "out", always=True)
+    assert (imported["late"], imported["early"]) == (0, 0)
     assert "[faults]" not in (tmp_path / "out" / "scenario.toml").read_text()
 
 
@@ -268,8 +270,8 @@ def test_a_receiver_that_is_missing_for_less_than_its_interval_is_there_all_the_
 
 def test_behind_its_last_waypoint_a_node_of_bonnmotion_stays(tmp_path):
     path = put(tmp_path, "a.movements", "0 1 2 10 3 4 100 5 5\n0 5 6\n20 5 6 50 7 7\n")
-    told = import_movement([str(path)], FORMATS["bonnmotion"], {}, tmp_path / "out")
-    assert (told["late"], told["early"]) == (1, 0)
+    imported = import_movement([str(path)], FORMATS["bonnmotion"], {}, tmp_path / "out")
+    assert (imported["late"], imported["early"]) == (1, 0)
     assert '{ nodes = [2], arrive = "20 s" }' in (tmp_path / "out" / "scenario.toml").read_text()
 
 
@@ -330,6 +332,6 @@ def test_a_tolerance_is_refused_for_destinations_and_below_zero(tmp_path):
     file = tmp_path / "a.mov"
     file.write_text("$node_(0) set X_ 1.0\n$node_(0) set Y_ 1.0\n")
     arguments = ["ingest", str(file), "--format", "ns2movement", "--out", str(tmp_path / "out")]
-    for tolerance, told in (("1 m", "destinations, not positions"), ("-1 m", "0 m or more")):
+    for tolerance, expected in (("1 m", "destinations, not positions"), ("-1 m", "0 m or more")):
         result = CliRunner().invoke(build("ingest"), [*arguments, "--tolerance", tolerance])
-        assert told in str(result.exception), result.exception
+        assert expected in str(result.exception), result.exception

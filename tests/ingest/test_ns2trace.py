@@ -21,8 +21,8 @@ TRACES = Path(__file__).parent / "traces"
 OLD, NEW = (TRACES / f"line-{form}.tr" for form in ("old", "new"))
 
 
-def facts(path, **told):
-    return assemble(str(path), read(FilePart(str(path))), TraceDescription(**told)).facts
+def facts(path, **result):
+    return assemble(str(path), read(FilePart(str(path))), TraceDescription(**result)).facts
 
 
 def rows(found, table):
@@ -113,9 +113,9 @@ def test_a_node_retries_until_it_is_acknowledged():
 def test_what_a_trace_cannot_tell_is_said(ns2):
     path = ns2("quiet", new=0, mac="OFF", traffic="message")
     found = assemble(str(path), read(FilePart(str(path))), TraceDescription())
-    told = " ".join(found.notes)
+    result = " ".join(found.notes)
     for word in ("-macTrace", "each repetition", "positions are unknown"):
-        assert word in told
+        assert word in result
     assert all(row["attempts"] == 1 and row["airtime"] == 0 for row in rows(found.facts, "transmissions"))
 
 

@@ -20,9 +20,9 @@ def run(*arguments, **options):
 
 
 def test_the_core_imports_alone_and_every_golden_dialogue_is_the_same_without_the_kernel():
-    told = run(Path(__file__).with_name("without_lab.py"))
-    assert told.returncode == 0, told.stderr
-    found = json.loads(told.stdout)
+    completed = run(Path(__file__).with_name("without_lab.py"))
+    assert completed.returncode == 0, completed.stderr
+    found = json.loads(completed.stdout)
     assert not found["kernel"] and not found["differ"]
     assert found["modules"] > 250 and found["dialogues"] > 50
 
@@ -34,9 +34,9 @@ def test_the_core_asks_for_six_libraries():
 
 def test_the_command_without_the_lab_says_what_to_install():
     hide = "import sys; sys.modules['typer'] = None; from roamcast.cli import main; main()"
-    told = run("-c", hide)
-    assert told.returncode == 2
-    assert told.stderr == "roamcast: the command needs typer: pip install 'roamcast[lab]'\n"
+    completed = run("-c", hide)
+    assert completed.returncode == 2
+    assert completed.stderr == "roamcast: the command needs typer: pip install 'roamcast[lab]'\n"
 
 
 def megabytes(folder):
@@ -63,21 +63,21 @@ def test_wheel_and_sdist_install_in_empty_environments_and_work(tmp_path):
         assert run("-m", "venv", folder).returncode == 0
         python = folder / "bin" / "python"
         before = megabytes(folder)
-        told = subprocess.run(
+        record = subprocess.run(
             [python, "-m", "pip", "install", "-q", *map(str, what)],
             capture_output=True,
             text=True,
             check=False,
         )
-        assert told.returncode == 0, told.stderr[-3000:]
+        assert record.returncode == 0, record.stderr[-3000:]
         return python, megabytes(folder) - before
 
     def call(python, *arguments):
-        told = subprocess.run(
+        record = subprocess.run(
             [python, *map(str, arguments)], capture_output=True, text=True, cwd=tmp_path, check=False
         )
-        assert told.returncode == 0, told.stderr[-3000:]
-        return told.stdout
+        assert record.returncode == 0, record.stderr[-3000:]
+        return record.stdout
 
     core, size = install("core", wheel)
     assert size < 130, f"the core takes {size:.0f} MB"
@@ -91,6 +91,6 @@ def test_wheel_and_sdist_install_in_empty_environments_and_work(tmp_path):
     assert call(core, "-c", story) == "1\n"
     lab, whole = install("lab", f"{source}[lab]")
     short = ("--set", "duration=130 s", "--set", "warmup=60 s")
-    told = json.loads(call(lab, lab.with_name("roamcast"), "run", "shopping", *short, "--json"))
-    assert told["publications"] > 0
+    record = json.loads(call(lab, lab.with_name("roamcast"), "run", "shopping", *short, "--json"))
+    assert record["publications"] > 0
     print(f"core {size:.1f} MB, lab {whole:.1f} MB, wheel {wheel.stat().st_size / 1e6:.2f} MB")

@@ -49,8 +49,8 @@ def main():
 
     known = json.loads((ROOT / "tests" / "golden" / "dialogues.json").read_text())
     differ = [name for name in DIALOGUES if digests(DIALOGUES[name].play()) != known[name]]
-    told = {"modules": len(names), "dialogues": len(DIALOGUES) - len(differ), "differ": differ}
-    print(json.dumps(told | {"kernel": "roamcast._kernel" in sys.modules}))
+    values = {"modules": len(names), "dialogues": len(DIALOGUES) - len(differ), "differ": differ}
+    print(json.dumps(values | {"kernel": "roamcast._kernel" in sys.modules}))
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ def stage_packed(store, run: str, tables=None, about: str = "{}") -> dict:
 
 def ready(store) -> dict:
     """The staged runs that may be committed."""
-    return {run: told for run, told in store.staging.survey().items() if told["status"] == "done"}
+    return {run: entry for run, entry in store.staging.survey().items() if entry["status"] == "done"}
 
 
 def content(folder, table: str) -> dict[str, list]:

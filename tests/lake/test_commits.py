@@ -143,10 +143,10 @@ def test_a_damaged_staged_run_is_told_and_the_others_are_committed(tmp_path):
     (gone / "drops.parquet").unlink()
     (odd / "manifest.json").write_text('{"status": "do')
     assert store.survey(RUNS[:5]).damaged == {RUNS[3]: "its manifest cannot be read"}
-    told = Committer(None, store).commit(ready(store))
-    assert told[RUNS[0]] == "deliveries.parquet does not match its digest"
-    assert "bytes, not" in told[RUNS[1]]
-    assert told[RUNS[2]] == "drops.parquet is gone"
+    result = Committer(None, store).commit(ready(store))
+    assert result[RUNS[0]] == "deliveries.parquet does not match its digest"
+    assert "bytes, not" in result[RUNS[1]]
+    assert result[RUNS[2]] == "drops.parquet is gone"
     assert store.survey(RUNS[:5]).missing == RUNS[:4]
     assert content(tmp_path, "deliveries").keys() == {RUNS[4]}
 
@@ -177,10 +177,10 @@ def test_a_damaged_pack_is_told_and_the_others_are_committed(tmp_path):
     flipped.write_bytes(hurt)
     short.write_bytes(short.read_bytes()[:-5])
     gone.unlink()
-    told = Committer(None, store).commit(ready(store))
-    assert told[RUNS[0]] == f"{PACK} does not match its digest"
-    assert "bytes, not" in told[RUNS[1]]
-    assert told[RUNS[2]] == f"{PACK} is gone"
+    result = Committer(None, store).commit(ready(store))
+    assert result[RUNS[0]] == f"{PACK} does not match its digest"
+    assert "bytes, not" in result[RUNS[1]]
+    assert result[RUNS[2]] == f"{PACK} is gone"
     assert store.survey(RUNS[:4]).missing == RUNS[:3]
     assert content(tmp_path, "deliveries").keys() == {RUNS[3]}
 

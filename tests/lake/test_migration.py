@@ -76,9 +76,9 @@ def check(folder, runs):
 def test_an_older_lake_is_read_and_not_written(tmp_path):
     runs = write_older(tmp_path)
     check(tmp_path, runs)
-    with pytest.raises(LakeError, match="format 2, which this version reads and does not write") as told:
+    with pytest.raises(LakeError, match="format 2, which this version reads and does not write") as raised:
         CampaignFolder(tmp_path).create()
-    assert "\n" not in str(told.value) and f"roamcast lake migrate {tmp_path}" in str(told.value)
+    assert "\n" not in str(raised.value) and f"roamcast lake migrate {tmp_path}" in str(raised.value)
 
 
 def test_an_older_lake_is_migrated(tmp_path, capsys):

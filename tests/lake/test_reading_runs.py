@@ -50,6 +50,8 @@ def test_a_run_of_an_older_version_without_a_column_is_refused_in_a_line(tmp_pat
     tables["deliveries"] = tables["deliveries"].drop_columns(["time"])
     stage_packed(store, RUNS[0], tables, ABOUT)
     Committer(None, store).commit(ready(store))
-    with pytest.raises(FactsError, match=r"by an older version, without the column deliveries\.time") as told:
+    with pytest.raises(
+        FactsError, match=r"by an older version, without the column deliveries\.time"
+    ) as raised:
         read_run(str(tmp_path), RUNS[0])
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)

@@ -86,9 +86,9 @@ def test_a_damaged_checkpoint_is_replaced_by_the_log(tmp_path, content):
 def test_a_damaged_log_is_told_in_a_line(tmp_path, content):
     table, _ = filled(tmp_path, 2)
     (logs(tmp_path) / f"{1:020}.json").write_text(content)
-    with pytest.raises(LakeError, match=r"_delta_log: cannot be read .* run the campaign again") as told:
+    with pytest.raises(LakeError, match=r"_delta_log: cannot be read .* run the campaign again") as raised:
         table.read()
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)
 
 
 def test_a_damaged_file_of_the_table_is_told_in_a_line(tmp_path):
@@ -112,9 +112,9 @@ def test_lakes_of_other_formats_are_refused_in_a_line(tmp_path):
     for ask in (table.read, table.create):
         with pytest.raises(
             LakeError, match="has the lake format 1, this version reads format 3; run the"
-        ) as told:
+        ) as raised:
             ask()
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(raised.value)
     newer, _ = filled(tmp_path / "newer", 1)
     first = logs(tmp_path / "newer") / f"{0:020}.json"
     lines = [json.loads(line) for line in first.read_text().splitlines()]
@@ -146,16 +146,16 @@ def test_statistics_leave_out_what_does_not_bound_a_column(tmp_path):
     texts = ["a", "b" * 100, "c"]
     rows = pa.table({"number": [3, None, 1], "text": texts, "real": [0.5, 1.5, float("nan")]})
     pq.write_table(rows, tmp_path / "file.parquet")
-    told = json.loads(statistics(pq.read_metadata(tmp_path / "file.parquet"), rows.schema, {"real"}))
-    assert told == {
+    record = json.loads(statistics(pq.read_metadata(tmp_path / "file.parquet"), rows.schema, {"real"}))
+    assert record == {
         "numRecords": 3,
         "minValues": {"number": 1, "text": "a"},
         "maxValues": {"number": 3, "text": "c"},
         "nullCount": {"number": 1, "text": 0, "real": 0},
     }
     pq.write_table(rows.slice(1, 1), tmp_path / "long.parquet")
-    told = json.loads(statistics(pq.read_metadata(tmp_path / "long.parquet"), rows.schema))
-    assert told["minValues"] == {"real": 1.5}
+    record = json.loads(statistics(pq.read_metadata(tmp_path / "long.parquet"), rows.schema))
+    assert record["minValues"] == {"real": 1.5}
 
 
 def test_a_forked_process_has_the_snapshot_of_its_parent(tmp_path):

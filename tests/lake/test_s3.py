@@ -39,14 +39,14 @@ def bucket(tmp_path_factory):
         server = subprocess.Popen(
             [sys.executable, "-u", "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"], stderr=errors
         )
-    told = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
-    kept = {key: os.environ.get(key) for key in (*told, "AWS_ENDPOINT_URL")}
+    values = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
+    kept = {key: os.environ.get(key) for key in (*values, "AWS_ENDPOINT_URL")}
     try:
         while not (found := re.search(r"http://[\d.:]+(?=\s)", log.read_text())):
             assert server.poll() is None, log.read_text()
             time.sleep(0.1)
         url = found[0]
-        os.environ.update(told | {"AWS_ENDPOINT_URL": url})
+        os.environ.update(values | {"AWS_ENDPOINT_URL": url})
         _connect.cache_clear()
         while True:
             try:

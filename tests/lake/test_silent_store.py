@@ -14,8 +14,8 @@ def place(monkeypatch):
     """A bucket behind a port at which nobody listens."""
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
-        told = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
-        for key, value in told.items():
+        values = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
+        for key, value in values.items():
             monkeypatch.setenv(key, value)
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{nobody.getsockname()[1]}")
         _connect.cache_clear()
@@ -35,6 +35,6 @@ def place(monkeypatch):
     ids=["exists", "list", "open", "create", "read"],
 )
 def test_it_is_named_with_what_to_look_at(place, ask):
-    with pytest.raises(UserError, match=r"^s3://bucket/.*NETWORK_CONNECTION.*AWS_ENDPOINT_URL") as told:
+    with pytest.raises(UserError, match=r"^s3://bucket/.*NETWORK_CONNECTION.*AWS_ENDPOINT_URL") as raised:
         ask(place)
-    assert str(told.value).count("s3://") == 1 and "\n" not in str(told.value)
+    assert str(raised.value).count("s3://") == 1 and "\n" not in str(raised.value)

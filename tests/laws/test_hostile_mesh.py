@@ -146,11 +146,11 @@ def test_what_a_publisher_remembers_of_forged_members_is_bounded():
     subscriptions = BrokerSubscriptions(9, 1, (NARROW,), b"")
     publisher.receive(SummaryTable((SourceJoins(0, 0, (GroupJoin(9, 1, 1),)),), (subscriptions,)), 1, 0.0)
     for fake in range(500):
-        told = (
+        result = (
             GroupJoin(1000 + fake, 1, 1),
             GroupJoin(9, fake, 1),
         )  # strangers, and one who joins everything
-        publisher.receive(SummaryTable((SourceJoins(0, 0, told),)), 1, 0.0)
+        publisher.receive(SummaryTable((SourceJoins(0, 0, result),)), 1, 0.0)
     assert len(publisher.groups._unknown) <= publisher.parameters.roster
     assert len(publisher.groups.members.get(9, mesh.now).joined) == 8
     assert len(publisher._acknowledged) == 255

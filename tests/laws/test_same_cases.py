@@ -18,7 +18,7 @@ def test_generated_cases_are_the_same_each_time():
 
 
 def test_a_search_at_random_is_asked_for_by_name():
-    for search, told in (("", "True\n"), ("1", "False\n")):
+    for search, expected in (("", "True\n"), ("1", "False\n")):
         environment = os.environ | {"ROAMCAST_SEARCH": search}
         found = subprocess.run(
             [sys.executable, "-c", SHOW],
@@ -28,7 +28,7 @@ def test_a_search_at_random_is_asked_for_by_name():
             text=True,
             check=True,
         )
-        assert found.stdout == told
+        assert found.stdout == expected
 
 
 def test_make_test_does_not_search_and_make_validate_does():

@@ -65,9 +65,9 @@ def commit_often(seconds, joining):
 
     def marked(*arguments):
         joining.touch()
-        told = rewrite(*arguments)
+        result = rewrite(*arguments)
         joining.unlink()
-        return told
+        return result
 
     commit._LONGEST = seconds
     commit.choose = partial(commit.choose, few=2)

@@ -21,13 +21,16 @@ def keep(tmp_path):
     numbers = count()
 
     def make(measured, unmeasured=(), prefix="run"):
-        rows = [(place, f"{prefix}{number}", told) for number, (place, told) in enumerate(measured.items())]
+        rows = [
+            (place, f"{prefix}{number}", expected)
+            for number, (place, expected) in enumerate(measured.items())
+        ]
         rows += [(place, f"missing{number}", None) for number, place in enumerate(unmeasured)]
         points = [
             {"sweep": "s", "point": point, "protocol": protocol, "seed": seed, "run": run}
             for (point, protocol, seed), run, _ in rows
         ]
-        metrics = [{"run": run} | dict.fromkeys(METRICS) | told for _, run, told in rows if told]
+        metrics = [{"run": run} | dict.fromkeys(METRICS) | expected for _, run, expected in rows if expected]
         store = CampaignFolder(tmp_path / f"out{next(numbers)}")
         store.create()
         store.write_campaign(campaign())
@@ -55,8 +58,8 @@ def test_the_difference_is_that_of_the_means_over_common_seeds_with_the_interval
 
 def test_many_intervals_hold_together(keep):
     asked = seeds(0.0, 0.0, 0.0) | seeds(0.0, 0.0, 0.0, point="q")
-    told = seeds(1.0, 2.0, 3.0) | seeds(4.0, 5.0, 6.0, point="q")
-    one, other = compare_campaigns(keep(asked), keep(told)).changes
+    result = seeds(1.0, 2.0, 3.0) | seeds(4.0, 5.0, 6.0, point="q")
+    one, other = compare_campaigns(keep(asked), keep(result)).changes
     assert one.half == other.half == pytest.approx(student_t.ppf(1 - 0.025 / 2, 2) / sqrt(3))
 
 

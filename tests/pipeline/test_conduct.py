@@ -59,9 +59,9 @@ def test_a_campaign_goes_from_plan_to_verdict_and_repeats_nothing(spark, tmp_pat
     first = conduct(campaign(), store, spark)
     assert first.simulated == 12
     assert {row["status"] for row in store.read_table("runs").to_pylist()} == {"done"}
-    told = tables(store)
-    assert len(told["metrics"]) == 12
-    assert {row["count"] for row in told["summary"] if row["metric"] == "messages"} == {3}
+    result = tables(store)
+    assert len(result["metrics"]) == 12
+    assert {row["count"] for row in result["summary"] if row["metric"] == "messages"} == {3}
     facts = tmp_path / "out" / "facts"
     before = {file: file.stat().st_mtime_ns for file in facts.rglob("*") if file.is_file()}
     summary, differences = (
@@ -73,7 +73,7 @@ def test_a_campaign_goes_from_plan_to_verdict_and_repeats_nothing(spark, tmp_pat
     assert summary.stat().st_mtime_ns == summarised, "only what is stale is made anew"
     assert {file: file.stat().st_mtime_ns for file in facts.rglob("*") if file.is_file()} == before
     assert not any((tmp_path / "out" / "staged").iterdir())
-    assert tables(store) == told
+    assert tables(store) == result
     said = []
     CampaignRunner(campaign(), store, ProgressListener(say=said.append)).run(
         "no such master"

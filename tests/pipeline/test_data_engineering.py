@@ -80,8 +80,8 @@ def test_tables_of_a_catalog_have_the_rows_and_the_comments_of_the_lake(spark, o
             if name != catalog.COMMITTED:
                 assert spark.table(f"square.`{name}`").count() == lake.dataset(name).count_rows(), name
         assert spark.table(f"square.{catalog.COMMITTED}").count() == 6
-        told = {row["col_name"]: row["comment"] for row in spark.sql("describe square.deliveries").collect()}
-        assert told["protocol"] == "label of the protocol in the campaign"
+        rows = {row["col_name"]: row["comment"] for row in spark.sql("describe square.deliveries").collect()}
+        assert rows["protocol"] == "label of the protocol in the campaign"
         assert catalog.register(spark, lake, "square") == names, "tables are replaced"
     finally:
         spark.sql("drop database if exists square cascade")
@@ -90,8 +90,8 @@ def test_tables_of_a_catalog_have_the_rows_and_the_comments_of_the_lake(spark, o
 
 def test_statements_for_delta_tables_are_printed_without_spark(out, capsys):
     assert invoke(["lake", "register", str(out), "--database", "main.square", "--sql"]) == 0
-    told = capsys.readouterr().out
-    assert f"CREATE TABLE main.square.`drops` USING delta LOCATION 'file://{out}/facts/drops';" in told
+    output = capsys.readouterr().out
+    assert f"CREATE TABLE main.square.`drops` USING delta LOCATION 'file://{out}/facts/drops';" in output
     assert invoke(["lake", "register", str(out), "--database", "a b; drop", "--sql"]) == 2
     assert "expected a database as NAME or CATALOG.NAME" in capsys.readouterr().err
 
@@ -104,8 +104,8 @@ def test_lineage_tells_which_code_made_each_row_of_metrics(out, capsys):
     assert {row["measured_by"] for row in rows} == {package_version()}
     run = min(versions)
     assert invoke(["lake", "lineage", str(out), "--run", run, "--json"]) == 0
-    [told] = json.loads(capsys.readouterr().out)
-    assert told["run"] == run and told["version"] == versions[run]
+    [result] = json.loads(capsys.readouterr().out)
+    assert result["run"] == run and result["version"] == versions[run]
     assert invoke(["lake", "lineage", str(out), "--run", "no"]) == 2
     assert "the table metrics has no run no" in capsys.readouterr().err
 
@@ -122,8 +122,10 @@ def test_rows_that_were_measured_before_keep_the_version_that_measured_them(spar
     conductor = CampaignRunner(CAMPAIGN, CampaignFolder(out))
     with conductor.prepare():
         conductor.work(spark)
-    told = {row["run"]: row["measured_by"] for row in store.read_table("lineage").to_pylist()}
-    assert told == {run: package_version() if run == gone else "older" for run in told} and len(told) == 6
+    values = {row["run"]: row["measured_by"] for row in store.read_table("lineage").to_pylist()}
+    assert (
+        values == {run: package_version() if run == gone else "older" for run in values} and len(values) == 6
+    )
 
 
 def test_old_runs_are_removed_after_a_dry_run(out, capsys):
@@ -135,8 +137,8 @@ def test_old_runs_are_removed_after_a_dry_run(out, capsys):
     assert f"would remove the facts of {len(known)} runs" in capsys.readouterr().out
     assert CampaignFolder(out).snapshot().runs().keys() == known.keys(), "a dry run removes nothing"
     assert invoke(["lake", "prune", str(out), "--older-than", "0s", "--remove", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (sorted(known), True, 0) == (told["runs"], told["removed"], told["kept"])
+    record = json.loads(capsys.readouterr().out)
+    assert (sorted(known), True, 0) == (record["runs"], record["removed"], record["kept"])
     assert not CampaignFolder(out).snapshot().runs() and not list((out / "facts" / "drops").glob("*.parquet"))
     assert len(CampaignFolder(out).read_table("metrics")) == 6, "computed tables stay"
 

@@ -116,5 +116,5 @@ def test_sql_sees_the_same_rows_of_every_table_during_a_campaign_and_after_it(tm
             sums = ", ".join(f"coalesce(sum(nanvl(double(`{name}`), 0)), 0)" for name in numbers(table))
             [row] = run_query(spark, tables, f"select {', '.join(['count(*)', sums])} from {table}").collect()
             for reader in READERS:
-                told = reader(store.folder, table)
-                assert list(row) == pytest.approx(told), (number, table, reader.__name__)
+                result = reader(store.folder, table)
+                assert list(row) == pytest.approx(result), (number, table, reader.__name__)

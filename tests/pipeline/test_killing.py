@@ -66,8 +66,8 @@ class Campaign:
                 os.kill(random.choice(workers), signal.SIGKILL)
 
     def end(self, timeout=1000):
-        told, _ = self.process.communicate(timeout=timeout)
-        return told
+        errors, _ = self.process.communicate(timeout=timeout)
+        return errors
 
     def wait_until_gone(self):
         """A process that stays is a hang, which the test's own time limit ends."""
@@ -118,9 +118,9 @@ def test_a_campaign_killed_as_a_group_resumes_on_one_core_without_a_trace(tmp_pa
     kept, made = done(out), calls_of(calls)
     assert 6 <= len(kept) <= 8
     second = Campaign(out, calls, "local[1]")
-    told = second.end()
-    assert told.endswith("finished\n"), told
-    assert f"{len(kept)} of 24 runs are done already" in told
+    result = second.end()
+    assert result.endswith("finished\n"), result
+    assert f"{len(kept)} of 24 runs are done already" in result
     assert all(calls_of(calls).count(run) == made.count(run) for run in kept), "done runs are not repeated"
     assert_same(out, whole)
 
@@ -138,8 +138,8 @@ def test_runs_begun_before_spark_is_there_leave_nothing_behind_when_killed_and_c
     first.end()
     kept, made = done(out), calls_of(calls)
     assert 3 <= len(kept) <= 4
-    told = Campaign(out, calls, "local[2]", ROAMCAST_TEST_AHEAD="1").end()
-    assert told.endswith("finished\n"), told
+    result = Campaign(out, calls, "local[2]", ROAMCAST_TEST_AHEAD="1").end()
+    assert result.endswith("finished\n"), result
     assert all(calls_of(calls).count(run) == made.count(run) for run in kept), "done runs are not repeated"
     assert_same(out, whole)
 
@@ -191,14 +191,14 @@ def test_twenty_kills_five_of_them_in_compactions_lose_nothing_and_double_nothin
             with contextlib.suppress(subprocess.TimeoutExpired):
                 campaign.process.wait(random.uniform(0.2, 1.0) * usual)
             campaign.kill(what)
-        told = campaign.end()
+        result = campaign.end()
         campaign.wait_until_gone()
         assert_same_for_delta(out)
         killed += 1
-        while_joining += "finished" not in told and joining.exists()
+        while_joining += "finished" not in result and joining.exists()
         for run in before:
             assert calls_of(calls).count(run) == made.count(run), f"{run} was done and simulated again"
-        if "finished" in told:
+        if "finished" in result:
             assert_same(out, whole)
             store = CampaignFolder(out)
             known = sorted(store.snapshot().runs())

@@ -145,9 +145,9 @@ def input_bytes(spark, ask):
     ask()
     spark.sparkContext.setJobGroup("", "")
     java.listenerBus().waitUntilEmpty()
-    tracker, told = spark.sparkContext.statusTracker(), java.statusStore()
+    tracker, result = spark.sparkContext.statusTracker(), java.statusStore()
     stages = [stage for job in tracker.getJobIdsForGroup(group) for stage in tracker.getJobInfo(job).stageIds]
-    return sum(told.lastStageAttempt(stage).inputBytes() for stage in stages)
+    return sum(result.lastStageAttempt(stage).inputBytes() for stage in stages)
 
 
 def test_every_row_carries_its_cell_and_runs_are_in_order(store):
@@ -162,11 +162,11 @@ def test_every_row_carries_its_cell_and_runs_are_in_order(store):
         .group_by(["run", "campaign", "protocol", "seed", "point"])
         .aggregate([([], "count_all")])
     )
-    told = {
+    values = {
         row["run"]: (RunCell(row["campaign"], row["protocol"], row["seed"], row["point"]), row["count_all"])
         for row in found.to_pylist()
     }
-    assert told == {run: (cell, ROWS) for run, cell in CELLS.items()}
+    assert values == {run: (cell, ROWS) for run, cell in CELLS.items()}
 
 
 def cells_of(store):

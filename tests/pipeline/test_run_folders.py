@@ -39,13 +39,13 @@ def test_the_folder_of_a_run_is_asked_as_a_campaign_is(tmp_path):
     assert tables.tables == [*TABLES, "plan", "points", "metrics"]
     assert tables.schema("deliveries").names == ["run", *CELL.names, *TABLES["deliveries"].names]
     assert tables.schema("points") == POINTS and tables.schema("metrics") == METRICS_TABLE
-    told = dict(zip(tables.schema("plan").names, *tables._rows("plan"), strict=True))
-    assert told == {
+    result = dict(zip(tables.schema("plan").names, *tables._rows("plan"), strict=True))
+    assert result == {
         **{"run": "mine", "router": "flooding", "parameters": '{"jitter":0.01}', "seed": 3},
         **{"duration": 100.0, "warmup": 40.0, "radio_range": 250.0, "nodes": NODES, "version": "v"},
     }
     assert all(field.nullable for field in tables.schema("plan"))
-    assert {name: PLAN.field(name).type for name in told} == {
+    assert {name: PLAN.field(name).type for name in result} == {
         field.name: field.type for field in tables.schema("plan")
     }
     assert tables._rows("points") == [("", "{}", "flooding", 3, "mine")]
@@ -84,8 +84,10 @@ def test_tables_of_several_runs_are_views_whose_columns_say_what_they_mean(spark
     assert [row["seed"] for row in spark.table("points").collect()] == [1, 3]
     columns = spark.table("drops").schema
     assert columns.names == ["run", *CELL.names, *TABLES["drops"].names]
-    told = TABLES["drops"].field("time").metadata
-    assert columns["time"].metadata["comment"] == f"{told[b'meaning'].decode()} [{told[b'unit'].decode()}]"
+    result = TABLES["drops"].field("time").metadata
+    assert (
+        columns["time"].metadata["comment"] == f"{result[b'meaning'].decode()} [{result[b'unit'].decode()}]"
+    )
     assert columns["run"].metadata["comment"] == POINTS.field("run").metadata[b"meaning"].decode()
 
 
@@ -106,9 +108,9 @@ def test_a_folder_has_one_holder_who_is_known_and_whose_end_frees_it(tmp_path):
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
         assert find_holder(place) == other.pid
-        with pytest.raises(CampaignFolderError) as told, hold(place, "minding it"):
+        with pytest.raises(CampaignFolderError) as raised, hold(place, "minding it"):
             pass
-        assert str(told.value) == f"{place}: process {other.pid} is minding it"
+        assert str(raised.value) == f"{place}: process {other.pid} is minding it"
         other.kill()
     assert find_holder(place) is None
     with hold(place):

@@ -141,16 +141,16 @@ def test_a_batch_whose_file_is_gone_or_has_another_length_is_hurt_with_all_its_r
             Committer(None, store).commit(ready(store))
     batch = next(each for each in store.snapshot().batches.values() if IDS[0] in each.runs)
     file = store.facts.local / "drops" / f"{batch.name}.parquet"
-    told = f"drops/{batch.name}.parquet is gone"
+    text = f"drops/{batch.name}.parquet is gone"
     if harm == "gone":
         file.unlink()
     else:
         size = file.stat().st_size
         file.write_bytes(file.read_bytes() + b"x")
-        told = f"drops/{batch.name}.parquet has {size + 1} bytes, not {size}"
-    assert store.damaged_batches(store.snapshot()) == {batch.name: told}
+        text = f"drops/{batch.name}.parquet has {size + 1} bytes, not {size}"
+    assert store.damaged_batches(store.snapshot()) == {batch.name: text}
     found = store.survey(IDS[:3])
-    assert found.damaged == dict.fromkeys(IDS[:2], told)
+    assert found.damaged == dict.fromkeys(IDS[:2], text)
     assert found.missing == IDS[:2] and list(found.done) == [IDS[2]]
     stage(store, IDS[1])
     again = store.survey(IDS[:3])

@@ -53,11 +53,11 @@ def test_facts_made_on_spark_are_those_made_in_memory(spark, tmp_path):
     from roamcast.ingest.distributed import ingest_runs
 
     paths = [str(TRACES / f"line-{form}.tr") for form in ("old", "new")]
-    told = TraceDescription(range=250.0)
-    made, bad = ingest_runs(spark, {path: tmp_path / Path(path).stem for path in paths}, told)
+    result = TraceDescription(range=250.0)
+    made, bad = ingest_runs(spark, {path: tmp_path / Path(path).stem for path in paths}, result)
     assert not bad
     for run in made:
-        expected = assemble(run.path, read(FilePart(run.path)), told)
+        expected = assemble(run.path, read(FilePart(run.path)), result)
         assert Facts.read(run.folder).digests() == expected.facts.digests()
         assert run.notes == expected.notes
         assert {name for name in TABLES if len(expected.facts[name])} >= {

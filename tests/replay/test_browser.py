@@ -46,10 +46,10 @@ FRAMES = """() => {
 
 def test_frames_of_a_time_are_those_of_the_facts(visit, pages, facts):
     page = visit(pages["cbr"])
-    told = page.evaluate(FRAMES)
+    shown = page.evaluate(FRAMES)
     sent = facts["transmissions"].to_pandas().sort_values("time", kind="stable")
     sent = sent[sent["time"] <= 10]
-    assert told == sent[["node", "to"]].to_numpy().tolist() and len(told) > 100
+    assert shown == sent[["node", "to"]].to_numpy().tolist() and len(shown) > 100
 
 
 def test_the_way_to_a_node_is_that_of_why(visit, pages, trail):
@@ -92,8 +92,8 @@ def test_a_cause_of_loss_is_found_in_three_clicks(visit, pages, facts, trail):
     sentences = page.locator("#panel .story li").all_inner_texts()
     event, node = page.evaluate("[replay.run.eventName(replay.state.event), replay.state.node]")
     publisher, sequence = map(int, event.split("/"))
-    told = explain_event(facts, publisher << 32 | sequence, node)
-    assert told.outcome == "lost" and sentences == told.story[-1 - len(sentences) : -1]
+    explanation = explain_event(facts, publisher << 32 | sequence, node)
+    assert explanation.outcome == "lost" and sentences == explanation.story[-1 - len(sentences) : -1]
 
 
 FILTERS = [

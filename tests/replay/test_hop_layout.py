@@ -62,6 +62,6 @@ def test_all_nodes_are_inside_and_apart(case):
 def test_a_recording_without_legs_says_that_positions_are_not_known():
     from roamcast.replay.packing import Packer
 
-    told = Recording(make_facts(3, [(0, 1), (1, 2)])).pack(Packer())
-    assert told["ground"]["placed"] is False and told["ground"]["area"] == [SIDE, SIDE]
-    assert told["legs"]["node"]["rows"] == 3
+    result = Recording(make_facts(3, [(0, 1), (1, 2)])).pack(Packer())
+    assert result["ground"]["placed"] is False and result["ground"]["area"] == [SIDE, SIDE]
+    assert result["legs"]["node"]["rows"] == 3

@@ -9,8 +9,8 @@ from roamcast.replay.packing import Packer, read_column, unpack
 def packed(add):
     packer = Packer()
     packer.numbers(np.arange(3))  # so that the column does not start at 0
-    told = add(packer)
-    header, columns = unpack(packer.finish({"column": told}))
+    result = add(packer)
+    header, columns = unpack(packer.finish({"column": result}))
     return header["column"], read_column(header["column"], columns)
 
 
@@ -22,15 +22,15 @@ def test_whole_numbers_come_back_as_they_were(values):
 
 @given(st.lists(st.floats(0, 5e4)))
 def test_times_that_ascend_come_back_to_half_a_microsecond(values):
-    told, found = packed(lambda packer: packer.times(np.array(sorted(values))))
+    result, found = packed(lambda packer: packer.times(np.array(sorted(values))))
     assert np.abs(found - np.array(sorted(values))).max(initial=0) <= 0.5e-6 + 1e-11
-    assert told["type"] in ("u4", "f8")
+    assert result["type"] in ("u4", "f8")
 
 
 @pytest.mark.parametrize("values", [[2.0, 1.0], [1.0, 5000.0], [float("nan")], [-1.0]])
 def test_times_that_no_difference_can_hold_come_back_exactly(values):
-    told, found = packed(lambda packer: packer.times(np.array(values)))
-    assert told["type"] == "f8" and np.array_equal(found, values, equal_nan=True)
+    result, found = packed(lambda packer: packer.times(np.array(values)))
+    assert result["type"] == "f8" and np.array_equal(found, values, equal_nan=True)
 
 
 @given(st.lists(st.floats(allow_nan=False)))
@@ -40,5 +40,5 @@ def test_exact_numbers_come_back_bit_by_bit(values):
 
 
 def test_small_numbers_take_one_byte():
-    told, _ = packed(lambda packer: packer.numbers(np.array([0, 255])))
-    assert told["type"] == "u1"
+    result, _ = packed(lambda packer: packer.numbers(np.array([0, 255])))
+    assert result["type"] == "u1"

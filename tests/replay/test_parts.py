@@ -45,13 +45,13 @@ def folder(shopping, tmp_path, monkeypatch):
     return tmp_path
 
 
-def read_all(told, columns):
+def read_all(result, columns):
     """Return a header with its columns instead of what it says of them."""
-    if isinstance(told, dict) and "at" in told and "rows" in told:
-        return read_column(told, columns).tolist()
-    if isinstance(told, dict):
-        return {key: read_all(value, columns) for key, value in told.items()}
-    return [read_all(each, columns) for each in told] if isinstance(told, list) else told
+    if isinstance(result, dict) and "at" in result and "rows" in result:
+        return read_column(result, columns).tolist()
+    if isinstance(result, dict):
+        return {key: read_all(value, columns) for key, value in result.items()}
+    return [read_all(each, columns) for each in result] if isinstance(result, list) else result
 
 
 def unpacked(recording):

@@ -18,7 +18,7 @@ from roamcast.why.presentation.tally import tally
 def unpacked(facts):
     packer = Packer()
     header, columns = unpack(packer.finish(Recording(facts).pack(packer)))
-    return header, lambda told: read_column(told, columns)
+    return header, lambda result: read_column(result, columns)
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +48,11 @@ def test_every_transmission_is_a_frame_with_its_sender_receiver_message_and_even
 
 def publications(run):
     header, read = run
-    told = header["publications"]
-    publisher, sequence = read(told["publisher"]).astype(np.int64), read(told["sequence"]).astype(np.int64)
+    result = header["publications"]
+    publisher, sequence = (
+        read(result["publisher"]).astype(np.int64),
+        read(result["sequence"]).astype(np.int64),
+    )
     return (publisher << 32 | sequence).tolist()
 
 
@@ -152,10 +155,10 @@ def test_a_run_in_which_nothing_was_sent_is_a_recording_too(facts):
 
 
 def test_a_run_with_too_many_losses_is_written_without_causes(facts, monkeypatch):
-    told = Recording(facts).losses
-    assert told.events and not told.unavailable
-    monkeypatch.setattr(losses, "MOST_LOSSES", len(told.events) - 1)
+    result = Recording(facts).losses
+    assert result.events and not result.unavailable
+    monkeypatch.setattr(losses, "MOST_LOSSES", len(result.events) - 1)
     large = Recording(facts)
     assert large.losses.events == [] and "roamcast replay --serve" in large.losses.unavailable
-    monkeypatch.setattr(losses, "MOST_LOSSES", len(told.events))
-    assert Recording(facts).losses.events == told.events
+    monkeypatch.setattr(losses, "MOST_LOSSES", len(result.events))
+    assert Recording(facts).losses.events == result.events

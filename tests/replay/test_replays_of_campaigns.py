@@ -113,12 +113,12 @@ def test_causes_are_counted_as_why_does(result, capsys):
     write_replays(result, LABELS, whole=False)
     for replay in read_replays(result):
         assert invoke(["why", f"{result.store.folder}/run={replay.run}", "--json"]) == 0
-        told = json.loads(capsys.readouterr().out)["events"]
+        record = json.loads(capsys.readouterr().out)["events"]
         assert (replay.expected, sum(each.times for each in replay.causes)) == (
-            told["expected"],
-            told["missed"],
+            record["expected"],
+            record["missed"],
         )
-        counts = {each["says"]: each["times"] for each in told["causes"]}
+        counts = {each["says"]: each["times"] for each in record["causes"]}
         assert {each.says: each.times for each in replay.causes} == counts
         assert replay.unreachable == counts.get("no path to the subscriber existed until the end", 0)
 
@@ -171,8 +171,8 @@ def test_the_command_finds_runs_of_a_campaign_by_protocol_and_seed(result, tmp_p
     folder = str(result.store.folder)
     words = ["replay", folder, "--protocol", "trees,flooding", "--seed", "2", "--out", str(file), "--json"]
     assert invoke(words) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [(run["protocol"], run["seed"]) for run in told["runs"]] == [("cbr", 2), ("flooding", 2)]
+    record = json.loads(capsys.readouterr().out)
+    assert [(run["protocol"], run["seed"]) for run in record["runs"]] == [("cbr", 2), ("flooding", 2)]
     assert "market, trees and flooding, seed 2" in file.read_text()
     assert invoke(["replay", folder, "--protocol", "other"]) == 2
     assert "it has flooding, trees" in capsys.readouterr().err

@@ -39,8 +39,8 @@ def test_the_pieces_are_all_the_frames(server, facts):
     assert len(pieces) > 2 and all(piece.keys() == {"start", "end"} for piece in pieces)
     times = []
     for number in range(len(pieces)):
-        told, columns = unpack(ask(server, f"/piece?run=0&piece={number}")[1])
-        times.append(read_column(told["frames"]["time"], columns))
+        result, columns = unpack(ask(server, f"/piece?run=0&piece={number}")[1])
+        times.append(read_column(result["frames"]["time"], columns))
     assert len(np.concatenate(times)) == len(facts["transmissions"])
 
 
@@ -48,12 +48,12 @@ def test_an_event_has_its_copies_and_drops(server, facts):
     table = facts["publications"].to_pandas().sort_values(["time", "publication"])
     for row in (3, 200):
         publication = table["publication"].iloc[row]
-        told = json.loads(ask(server, f"/event?run=0&event={row}")[1])
+        record = json.loads(ask(server, f"/event?run=0&event={row}")[1])
         for key, name in (("copies", "transmissions"), ("drops", "drops")):
             rows = facts[name].to_pandas().sort_values("time", kind="stable")
             expected = rows[rows["publication"] == publication]
-            assert [each["node"] for each in told[key]] == expected["node"].tolist()
-            assert [each["time"] for each in told[key]] == expected["time"].tolist()
+            assert [each["node"] for each in record[key]] == expected["node"].tolist()
+            assert [each["time"] for each in record[key]] == expected["time"].tolist()
 
 
 def test_the_page_may_connect_to_its_own_server_only(server):

@@ -57,13 +57,15 @@ def visit(tmp_path):
 def test_the_mesh_joins_forwarders_in_range_of_each_other(visit, runs):
     facts = runs["odmrp"]
     page = visit(facts)
-    told = [row for row in facts["states"].to_pylist() if row["name"] == "forwarding_groups"]
-    moment = max(told, key=lambda row: sum(1 if r["value"] else -1 for r in told if r["time"] <= row["time"]))
+    result = [row for row in facts["states"].to_pylist() if row["name"] == "forwarding_groups"]
+    moment = max(
+        result, key=lambda row: sum(1 if r["value"] else -1 for r in result if r["time"] <= row["time"])
+    )
     moment = moment["time"] + LATER
     page.evaluate(f"replay.goTo({moment}); replay.state.layers.mesh = true; replay.changed()")
     found = page.evaluate(f"replay.run.moveTo({moment}), replay.structure.findMesh(replay.run, {moment})")
     forwards = dict.fromkeys(range(facts.run.nodes), 0.0)
-    for row in told:
+    for row in result:
         if row["time"] <= moment:
             forwards[row["node"]] = row["value"]
     members = {node for node, groups in forwards.items() if groups}

@@ -60,11 +60,11 @@ def test_names_from_scenarios_are_escaped_and_cannot_stand_for_parts_of_the_page
 def test_the_command_writes_a_file_and_tells_where_it_is(shopping, tmp_path):
     done = roamcast("replay", shopping["cbr"], "--event", "0/12", "--node", "3", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    file = tmp_path / told["file"]
-    assert file.name == "shopping-cbr-1.html" and file.stat().st_size == told["bytes"]
-    assert told["link"] == f"{file.as_uri()}#event=0/12&node=3"
-    assert told["runs"][0]["transmissions"] > 0
+    record = json.loads(done.stdout)
+    file = tmp_path / record["file"]
+    assert file.name == "shopping-cbr-1.html" and file.stat().st_size == record["bytes"]
+    assert record["link"] == f"{file.as_uri()}#event=0/12&node=3"
+    assert record["runs"][0]["transmissions"] > 0
 
 
 def test_the_command_simulates_a_scenario_under_two_protocols_side_by_side(tmp_path):
@@ -77,7 +77,7 @@ def test_the_command_simulates_a_scenario_under_two_protocols_side_by_side(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "result"),
     [
         (["nowhere"], "nowhere"),
         (["shopping", "--protocol", "cbr,cbr"], "name each protocol once"),
@@ -89,8 +89,8 @@ def test_the_command_simulates_a_scenario_under_two_protocols_side_by_side(tmp_p
         (["FACTS", "--out", "/proc/nothing/x.html"], "cannot be written"),
     ],
 )
-def test_bad_arguments_are_one_line_and_exit_code_2(arguments, told, shopping, tmp_path):
+def test_bad_arguments_are_one_line_and_exit_code_2(arguments, result, shopping, tmp_path):
     given = [str(shopping["cbr"]) if each == "FACTS" else each for each in arguments]
     done = roamcast("replay", *given, cwd=tmp_path)
-    assert done.returncode == 2 and told in done.stderr, done.stderr
+    assert done.returncode == 2 and result in done.stderr, done.stderr
     assert "Traceback" not in done.stderr and not list(tmp_path.iterdir())

@@ -54,8 +54,8 @@ def made(result, **changes):
         for protocol in TWO
     ]
     place = PlaceCurves(sweep="scenario", point="{}", duration=800.0, runs=runs)
-    told = {"made_from": curves_of.digest_runs(result), "places": [place]} | changes
-    return ComparisonCurves(**told)
+    values = {"made_from": curves_of.digest_runs(result), "places": [place]} | changes
+    return ComparisonCurves(**values)
 
 
 def keep(result, curves):
@@ -64,11 +64,11 @@ def keep(result, curves):
 
 
 def test_the_page_draws_them_and_ranks_delays_by_common_deliveries(result):
-    told = keep(result, made(result))
-    row = told.values["scenario", "{}", "slow", "delay_common"]
+    found = keep(result, made(result))
+    row = found.values["scenario", "{}", "slow", "delay_common"]
     assert row["count"] == 6 and row["mean"] == pytest.approx(0.207)
     assert 0 < row["lower"] < row["mean"] < row["upper"]
-    page = make_page(told)
+    page = make_page(found)
     for name in ("delivered-within", "delivery", "load", "connectivity", "trade-off", "delay_common"):
         assert f"download='{name}.svg'" in page or name == "trade-off"
     assert "Delay of common deliveries (s)" in page and "later than 2 s counts as lost" in page
@@ -91,20 +91,20 @@ def test_the_page_draws_them_and_ranks_delays_by_common_deliveries(result):
 def test_damaged_curves_or_those_of_other_runs_are_not_shown(result, damage):
     if isinstance(damage, bytes):
         (result.store.folder / curves_of.FILE).write(damage)
-        told = CampaignResult(result.store)
+        found = CampaignResult(result.store)
     else:
         curves = made(result)
         damage(curves)
-        told = keep(result, curves)
-    assert told.curves is None
-    assert "Delay of common deliveries" not in make_page(told)
+        found = keep(result, curves)
+    assert found.curves is None
+    assert "Delay of common deliveries" not in make_page(found)
 
 
 def test_another_deadline_makes_them_stale(result):
-    told = keep(result, made(result))
-    assert told.curves is not None
-    changed = told.campaign.model_copy(
-        update={"measure": told.campaign.measure.model_copy(update={"deadline": 1.0})}
+    found = keep(result, made(result))
+    assert found.curves is not None
+    changed = found.campaign.model_copy(
+        update={"measure": found.campaign.measure.model_copy(update={"deadline": 1.0})}
     )
-    told.store.write_campaign(changed)
-    assert CampaignResult(told.store).curves is None
+    found.store.write_campaign(changed)
+    assert CampaignResult(found.store).curves is None

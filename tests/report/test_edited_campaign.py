@@ -31,33 +31,33 @@ def report(campaign, folder, **notes):
 def test_a_campaign_of_ones_own_has_no_column_for_the_paper(result, tmp_path):
     own = report(of_own(result.campaign), tmp_path)
     assert "The paper" in make_claims(result, result.claims)
-    told = make_claims(own, own.claims)
-    assert "The true claim" in told and "The paper" not in told
+    found = make_claims(own, own.claims)
+    assert "The true claim" in found and "The paper" not in found
 
 
 def test_a_sweep_over_the_number_of_nodes_states_all_of_them(result, tmp_path):
     sweep = result.campaign.sweeps["people"].model_copy(update={"grid": {"nodes.walkers.count": [60, 80]}})
     changes = {"sweeps": {"people": sweep}, "figures": {}, "claims": {}}
-    told = make_appendix(report(result.campaign.model_copy(update=changes), tmp_path))
-    assert "61 to 81 nodes for 800 s" in told
+    found = make_appendix(report(result.campaign.model_copy(update=changes), tmp_path))
+    assert "61 to 81 nodes for 800 s" in found
 
 
 def test_with_few_seeds_figures_show_the_seeds_as_dots(result, tmp_path):
     few = report(of_own(result.campaign, seeds=2), tmp_path)
-    drawn = [svg_text(FigurePanels(told, "one").single_panels()[0].draw()) for told in (few, result)]
+    drawn = [svg_text(FigurePanels(expected, "one").single_panels()[0].draw()) for expected in (few, result)]
     assert drawn[0].count('<g id="PathCollection') > 0 == drawn[1].count('<g id="PathCollection')
     assert "(few seeds)" in make_claims(few, few.claims)
 
 
 def test_an_edited_claim_is_never_shown_with_the_verdict_of_the_old_one(result, tmp_path):
-    told = report(result.campaign, tmp_path)
-    assert not told.stale and told.claims[0].verdict == "held"
-    harder = told.campaign.claims["true"].model_copy(update={"low": 0.9})
-    edited = told.campaign.model_copy(update={"claims": told.campaign.claims | {"true": harder}})
-    told.store.write_campaign(
+    found = report(result.campaign, tmp_path)
+    assert not found.stale and found.claims[0].verdict == "held"
+    harder = found.campaign.claims["true"].model_copy(update={"low": 0.9})
+    edited = found.campaign.model_copy(update={"claims": found.campaign.claims | {"true": harder}})
+    found.store.write_campaign(
         edited, command="roamcast campaign run c.toml --out x"
     )  # then it is interrupted
-    stale = CampaignResult(told.store)
+    stale = CampaignResult(found.store)
     assert stale.stale == {"checks", "terms", "verdicts"}
     page = make_page(stale)
     assert "Go on with: roamcast campaign run c.toml" in page
@@ -66,25 +66,25 @@ def test_an_edited_claim_is_never_shown_with_the_verdict_of_the_old_one(result, 
 
 
 def test_an_edited_sweep_makes_every_number_stale(result, tmp_path):
-    told = report(result.campaign, tmp_path)
-    told.store.write_campaign(told.campaign.model_copy(update={"seeds": 7}))
-    told.store.write_plan(make_plan(told.campaign.model_copy(update={"seeds": 7})))
-    stale = CampaignResult(told.store)
+    found = report(result.campaign, tmp_path)
+    found.store.write_campaign(found.campaign.model_copy(update={"seeds": 7}))
+    found.store.write_plan(make_plan(found.campaign.model_copy(update={"seeds": 7})))
+    stale = CampaignResult(found.store)
     assert {"runs", "metrics", "summary", "verdicts"} <= stale.stale
     page = make_page(stale)
     assert "<strong>held</strong>" not in page and "<svg" not in page
 
 
 def test_tables_of_nobody_knows_what_are_stale(result, tmp_path):
-    told = report(result.campaign, tmp_path)
-    told.store.table_file("metrics").write(b"no table")
-    assert {"metrics", "summary", "differences", "verdicts"} <= CampaignResult(told.store).stale
+    found = report(result.campaign, tmp_path)
+    found.store.table_file("metrics").write(b"no table")
+    assert {"metrics", "summary", "differences", "verdicts"} <= CampaignResult(found.store).stale
 
 
 def test_failed_runs_end_in_a_warning_and_claims_that_do_not_hold_count_when_strict(result, tmp_path, capsys):
-    def end(told, **how):
+    def end(found, **how):
         try:
-            finish(told, as_json=True, **how)
+            finish(found, as_json=True, **how)
         except typer.Exit as exit_:
             return exit_.exit_code
         return 0
@@ -104,9 +104,9 @@ def test_failed_runs_end_in_a_warning_and_claims_that_do_not_hold_count_when_str
 
 
 def test_a_report_of_stale_tables_says_so_and_ends_with_3(result, tmp_path, capsys):
-    told = report(result.campaign, tmp_path)
-    told.store.write_campaign(
-        told.campaign.model_copy(update={"seeds": 7}), command="roamcast campaign run c"
+    found = report(result.campaign, tmp_path)
+    found.store.write_campaign(
+        found.campaign.model_copy(update={"seeds": 7}), command="roamcast campaign run c"
     )
     assert invoke(["campaign", "report", str(tmp_path)]) == 3
     assert "Go on with: roamcast campaign run c" in capsys.readouterr().err

@@ -18,8 +18,8 @@ def test_with_so_many_seeds_four_of_five_comparisons_tell_the_true_difference(me
     needed = seeds_to_tell_apart(PairedDifferences(mean, deviation, 5))
     random = np.random.default_rng(3)
     draws = random.normal(mean, deviation, (4000, needed))
-    told = [p_value(row.mean(), row.std(ddof=1), needed, None) <= 0.05 for row in draws]
-    assert POWER - 0.03 < np.mean(told) < POWER + 0.06
+    result = [p_value(row.mean(), row.std(ddof=1), needed, None) <= 0.05 for row in draws]
+    assert POWER - 0.03 < np.mean(result) < POWER + 0.06
 
 
 def test_with_so_many_seeds_equals_are_shown_alike():

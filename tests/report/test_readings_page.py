@@ -151,6 +151,6 @@ def test_the_report_and_the_record_tell_the_same(result, tmp_path):
     reader.feed(page)
     assert not reader.open and not reader.asked
     assert "held under 6 of 12 readings: where pace is even" in page
-    told = {each["name"]: each for each in to_record(result, tmp_path)["readings"]}
-    assert told["by pace"]["deciding"] == ("pace",)
-    assert [under["verdict"] for under in told["never"]["under"]] == ["not held"] * 12
+    values = {each["name"]: each for each in to_record(result, tmp_path)["readings"]}
+    assert values["by pace"]["deciding"] == ("pace",)
+    assert [under["verdict"] for under in values["never"]["under"]] == ["not held"] * 12

@@ -20,6 +20,9 @@ from roamcast.report.json_result import to_record
 from roamcast.report.markdown import make_markdown
 from roamcast.report.numbers import format_estimate, format_interval, short
 from roamcast.report.page.page import make_page
+from roamcast.report.page.readings_page import count_runs
+from roamcast.report.page.verdicts import sum_up
+from roamcast.studio.reading.answers import read_answer
 
 
 class Well(HTMLParser):
@@ -54,21 +57,21 @@ def test_the_page_is_whole_and_needs_no_network(page):
 
 def test_the_page_tells_claims_failures_versions_and_how_to_reproduce(page):
     assert "Fast &amp; &lt;slow&gt;" in page and "&lt;b&gt;fire&lt;/b&gt;" in page
-    for told in (
+    for expected in (
         "section 5.1, figure 1",
         "about 75 %",
         "1 of 3 claims held, 1 did not, 1 is undecided.",
         "<strong>undecided</strong>",
         "Quick version",
     ):
-        assert told in page
+        assert expected in page
     assert "each check" in page and "35 runs done" in page and "1 runs failed" in page
     assert "roamcast run" in page and "--seed 1" in page and "pyspark" in page and "jitter = 20 ms" in page
 
 
 def test_the_page_tells_each_label_by_the_parameters_of_its_own_runs(page):
-    told = {label: page.split(f"<dt>{label} ")[1].split("</dd>")[0] for label in ("flooding", "slow")}
-    assert "jitter = 0.01" in told["flooding"] and "jitter = 0.02" in told["slow"]
+    shown = {label: page.split(f"<dt>{label} ")[1].split("</dd>")[0] for label in ("flooding", "slow")}
+    assert "jitter = 0.01" in shown["flooding"] and "jitter = 0.02" in shown["slow"]
 
 
 def test_a_failed_run_is_listed_with_the_command_that_shows_it_again(result, page):
@@ -79,26 +82,30 @@ def test_a_failed_run_is_listed_with_the_command_that_shows_it_again(result, pag
 
 
 def test_a_program_reads_claims_points_and_failures(result):
-    told = json.loads(json.dumps(to_record(result, Path("report.html"))))
-    assert told["quick"] and told["seeds"] == [1, 2, 3, 4, 5, 6] and told["runs"] == {"done": 35, "failed": 1}
-    assert told["failures"][0]["error"] == "RuntimeError: <b>fire</b>"
-    verdicts = {claim["name"]: claim["verdict"] for claim in told["claims"]}
+    record = json.loads(json.dumps(to_record(result, Path("report.html"))))
+    assert (
+        record["quick"]
+        and record["seeds"] == [1, 2, 3, 4, 5, 6]
+        and record["runs"] == {"done": 35, "failed": 1}
+    )
+    assert record["failures"][0]["error"] == "RuntimeError: <b>fire</b>"
+    verdicts = {claim["name"]: claim["verdict"] for claim in record["claims"]}
     assert verdicts == {"true": "held", "false": "not held", "open": "undecided"}
-    assert [check["verdict"] for check in told["claims"][1]["checks"]] == [
+    assert [check["verdict"] for check in record["claims"][1]["checks"]] == [
         "not held",
         "not held",
         "undecided",
     ]
-    assert [point["settings"] for point in told["points"]] == [{COUNT: 10}, {COUNT: 30}, {COUNT: 50}]
-    rate = told["points"][0]["protocols"]["slow"]["delivery_rate"]
+    assert [point["settings"] for point in record["points"]] == [{COUNT: 10}, {COUNT: 30}, {COUNT: 50}]
+    rate = record["points"][0]["protocols"]["slow"]["delivery_rate"]
     assert rate["mean"] == 0.7 and rate["half"] == pytest.approx(0.014)
 
 
 def test_a_campaign_tells_how_it_stands(result, capsys):
     folder = str(result.store.folder)
     assert invoke(["campaign", "status", folder, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["planned"], told["done"], told["missing"], told["running"]) == (36, 0, 36, None)
+    record = json.loads(capsys.readouterr().out)
+    assert (record["planned"], record["done"], record["missing"], record["running"]) == (36, 0, 36, None)
     with result.store.lock():
         assert invoke(["campaign", "status", folder]) == 0
     words = capsys.readouterr().out
@@ -159,6 +166,24 @@ def test_the_markdown_page_has_every_claim_and_figure(result):
     assert "**not held**" in text and "![Figure 1](figures/one.svg)" in text
 
 
+def test_a_page_of_no_committed_runs_says_how_many_are_planned(result, monkeypatch):
+    assert count_runs(result) == "35 done, 1 failed"
+    monkeypatch.setitem(result.tables, "runs", [])
+    assert count_runs(result) == "0 of 36 done"
+
+
+def test_the_studio_has_the_verdicts_of_the_report(result):
+    verdicts = read_answer(str(result.store.folder))["verdicts"]
+    assert verdicts["summary"] == sum_up(result.claims)
+    found = {claim["says"]: claim for claim in verdicts["claims"]}
+    assert {says: claim["verdict"] for says, claim in found.items()} == {
+        f"The {name} claim": judged.verdict_text
+        for name, judged in zip(("true", "false", "open"), result.claims, strict=True)
+    }
+    assert found["The false claim"]["mark"] == "not-held"
+    assert found["The false claim"]["bounds"] == "Delivery rate: at least 0.72"
+
+
 def row(mean, lower, upper, count=10):
     return {
         "mean": mean,
@@ -217,8 +242,8 @@ def test_nothing_sticks_out_of_a_narrow_phone_and_it_prints(result, tmp_path):
         "<script>document.getElementById('phone').onload = e => { document.title = "
         "'wide ' + e.target.contentDocument.documentElement.scrollWidth }</script>"
     )
-    told = browse(page, tmp_path / "profile-frame", "--virtual-time-budget=10000", "--dump-dom").stdout
-    assert "<title>wide 360</title>" in told, re.findall("<title>.*?</title>", told)
+    shown = browse(page, tmp_path / "profile-frame", "--virtual-time-budget=10000", "--dump-dom").stdout
+    assert "<title>wide 360</title>" in shown, re.findall("<title>.*?</title>", shown)
     report, paper = tmp_path / "report.html", tmp_path / "report.pdf"
     report.write_text(make_page(result))
     browse(report, tmp_path / "profile-print", f"--print-to-pdf={paper}")
@@ -252,8 +277,8 @@ def test_claims_stand_after_the_figure_that_they_speak_of(page):
 def test_runs_can_be_copied_from_a_narrow_terminal(result, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     assert invoke(["campaign", "runs", str(result.store.folder)]) == 0
-    told = capsys.readouterr().out
-    assert all(row["run"] in told for row in result.tables["plan"])
+    output = capsys.readouterr().out
+    assert all(row["run"] in output for row in result.tables["plan"])
 
 
 def test_the_page_is_readable_text_where_svg_has_words(page):

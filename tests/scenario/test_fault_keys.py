@@ -59,5 +59,5 @@ def test_a_mistake_is_named_with_its_key(tmp_path, added, expected):
 def test_a_scenario_with_faults_and_requests_survives_its_json(tmp_path):
     file = tmp_path / "s.toml"
     file.write_text(MINIMAL + CRASHING + ASKING)
-    told = load(file)
-    assert type(told).model_validate_json(told.model_dump_json(by_alias=True)) == told
+    result = load(file)
+    assert type(result).model_validate_json(result.model_dump_json(by_alias=True)) == result

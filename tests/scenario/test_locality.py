@@ -18,7 +18,7 @@ from roamcast.sim.workload import plan
 
 
 def city(**changes):
-    told = {
+    values = {
         "name": "town",
         "area": {"width": 1000, "height": 1000},
         "duration": 200,
@@ -37,11 +37,11 @@ def city(**changes):
     }
     for keys, value in changes.items():
         *path, last = keys.split("__")
-        at = told
+        at = values
         for key in path:
             at = at[key]
         at[last] = value
-    return Scenario.model_validate(told)
+    return Scenario.model_validate(values)
 
 
 @settings(max_examples=30)

@@ -132,9 +132,9 @@ def test_a_movement_file_does_not_silently_move_nodes_that_were_placed(tmp_path)
     file.write_text(SHOP.replace('mobility = "file"', ""))
     with pytest.raises(
         UserError, match=r"s\.toml:9: nodes\.shop\.at: the movement file would move these"
-    ) as told:
+    ) as raised:
         load(file)
-    assert 'mobility = "file"' in str(told.value)
+    assert 'mobility = "file"' in str(raised.value)
 
 
 def test_groups_that_follow_a_file_are_mixed_with_groups_that_do_not(tmp_path):

@@ -15,11 +15,11 @@ ROOT = Path(__file__).parents[2]
 FILES = [*shipped("scenarios").values(), *(ROOT / "tests" / "golden").glob("*.toml")]
 
 
-def _named(told):
+def _named(result):
     """The keys of the files that a spelled-out scenario names, in parts, each with the file's name."""
-    workload = told["workload"]
-    if told["mobility"] is not None:
-        yield ("mobility", "ns2"), told["mobility"]["ns2"]
+    workload = result["workload"]
+    if result["mobility"] is not None:
+        yield ("mobility", "ns2"), result["mobility"]["ns2"]
     if workload["schedule"] is not None:
         yield ("workload", "schedule"), workload["schedule"]
     for number, name in enumerate(workload["schema"]):
@@ -34,16 +34,16 @@ def _named(told):
 def test_what_is_spelled_out_is_plain_and_reads_back_as_the_same(file):
     scenario = load(file)
     plain = resolve(scenario)
-    told = json.loads(json.dumps(plain))
+    record = json.loads(json.dumps(plain))
     # It runs where the files that it names are; their names have lost their folder.
     with_files = {path.name: path for path in file.parent.rglob("*") if path.is_file()}
-    for key, name in _named(told):
+    for key, name in _named(record):
         *outer, last = key
-        inner = told
+        inner = record
         for part in outer:
             inner = inner[part]
         inner[last] = str(with_files[name])
-    again = Scenario.model_validate(told)
+    again = Scenario.model_validate(record)
     assert again.content.types == scenario.content.types
     assert resolve(again) == plain
 
@@ -67,13 +67,13 @@ interest = ["/note[day = '2005-03-09']", "/coupon[zone = 3]"]
 def test_types_that_were_inferred_are_declared_and_the_run_is_the_same(tmp_path):
     file = tmp_path / "dated.toml"
     file.write_text(DATED)
-    told = json.loads(json.dumps(resolve(load(file))))
-    assert told["workload"]["types"] == {
+    record = json.loads(json.dumps(resolve(load(file))))
+    assert record["workload"]["types"] == {
         "coupon": {"zone": {"kind": "integer", "min": 1, "max": 12}},
         "note": {"day": "date", "level": "decimal", "loud": "boolean"},
     }
     ours, theirs = (
-        simulate(scenario, "flooding", 1) for scenario in (load(file), Scenario.model_validate(told))
+        simulate(scenario, "flooding", 1) for scenario in (load(file), Scenario.model_validate(record))
     )
     assert len(ours["expectations"]) > 10
     assert ours.digest() == theirs.digest()
@@ -81,8 +81,8 @@ def test_types_that_were_inferred_are_declared_and_the_run_is_the_same(tmp_path)
 
 def test_files_are_named_without_folders_and_known_by_their_content():
     relay = load(ROOT / "tests" / "golden" / "relay.toml")
-    told = resolve(relay)
-    assert (told["mobility"]["ns2"], told["workload"]["schedule"]) == ("relay.mov", "relay.csv")
+    result = resolve(relay)
+    assert (result["mobility"]["ns2"], result["workload"]["schedule"]) == ("relay.mov", "relay.csv")
     digests = digest_files(relay)
     assert digests.keys() == {"mobility.ns2", "workload.schedule"}
     assert all(len(digest) == 64 for digest in digests.values()) and len(set(digests.values())) == 2

@@ -83,7 +83,10 @@ def test_subscriptions_match_events_of_both_schemas_and_facts_explain_themselves
     facts = simulate(load(library), "flooding", 1, folder=tmp_path / "facts")
     assert 0 < len(facts["expectations"]) < len(facts["publications"])
     read = Facts.read(tmp_path / "facts")
-    types = {name: declare_type(name, told) for name, told in read.run.resolved["workload"]["types"].items()}
+    types = {
+        name: declare_type(name, expected)
+        for name, expected in read.run.resolved["workload"]["types"].items()
+    }
     for name, type in load(library).content.types.items():  # run.json sorts its keys
         assert set(types[name].fields) == set(type.fields)
 

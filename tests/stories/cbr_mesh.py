@@ -40,7 +40,7 @@ def publish(mesh, event=THREE):
     mesh.run(for_=1)
 
 
-def told(mesh, node):
+def subscribed_through(mesh, node):
     """The neighbours to which `node` sent subscriptions, in order."""
     return [s.to for s in mesh.sent_of(Subscription) if s.node == node]
 

@@ -13,8 +13,8 @@ from cbr_mesh import (
     line,
     publish,
     settled,
+    subscribed_through,
     subscriptions_to,
-    told,
 )
 
 from roamcast.routing.cbr.cbr import Cbr
@@ -107,7 +107,7 @@ def test_with_link_feedback_the_other_way_is_taken_at_once():
     mesh.run(for_=1)
     publish(mesh)
     assert mesh.delivered == [(3, THREE)]
-    assert told(mesh, 3) == [1, 2]
+    assert subscribed_through(mesh, 3) == [1, 2]
 
 
 def test_a_subscription_that_the_link_gave_up_on_does_not_cover_itself():
@@ -116,7 +116,7 @@ def test_a_subscription_that_the_link_gave_up_on_does_not_cover_itself():
     mesh.kill(1)
     mesh.subscribe(4, NARROW)
     mesh.run(for_=1)
-    assert told(mesh, 3) == [1, 2]
+    assert subscribed_through(mesh, 3) == [1, 2]
     publish(mesh)
     assert mesh.delivered == [(4, THREE)]
 
@@ -127,7 +127,7 @@ def test_a_subscription_that_the_link_gave_up_on_does_not_go_back_to_its_child()
     mesh.kill(1)
     mesh.inject(2, Subscription(NARROW), sender=3)
     mesh.run(for_=1)
-    assert told(mesh, 2) == [1]
+    assert subscribed_through(mesh, 2) == [1]
 
 
 def test_what_nobody_wants_any_more_takes_no_other_way():
@@ -136,7 +136,7 @@ def test_what_nobody_wants_any_more_takes_no_other_way():
     mesh.subscribe(3, NARROW)
     mesh.unsubscribe(3, NARROW)
     mesh.run(for_=1)
-    assert told(mesh, 3) == [1]
+    assert subscribed_through(mesh, 3) == [1]
 
 
 def test_a_branch_of_the_tree_that_the_link_gave_up_on_is_not_tried_again():
@@ -149,7 +149,7 @@ def test_a_branch_of_the_tree_that_the_link_gave_up_on_is_not_tried_again():
     mesh.kill(3)
     mesh.subscribe(5, NARROW)
     mesh.run(for_=1)
-    assert told(mesh, 5) == [3, 4]
+    assert subscribed_through(mesh, 5) == [3, 4]
 
 
 def test_a_renewal_is_over_before_the_next_begins():

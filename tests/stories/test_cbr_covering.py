@@ -12,8 +12,8 @@ from cbr_mesh import (
     most_covering,
     next_hop,
     publish,
+    subscribed_through,
     subscriptions_to,
-    told,
 )
 
 from roamcast.routing.cbr.messages import MostCovering, Subscription, TreeEvent
@@ -104,9 +104,9 @@ def test_what_most_covering_tells_does_not_overflow_the_links_queue():
     mesh.run(for_=20)
     since = mesh.now
     mesh.run(for_=7)
-    told = [s for s in mesh.sent if s.node == 1 and s.time >= since and type(s.message) is MostCovering]
-    assert len({s.message.pattern for s in told}) == 50
-    assert len({s.time for s in told}) == len(told)
+    sent = [s for s in mesh.sent if s.node == 1 and s.time >= since and type(s.message) is MostCovering]
+    assert len({s.message.pattern for s in sent}) == 50
+    assert len({s.time for s in sent}) == len(sent)
 
 
 def figure_2(edges, router):
@@ -122,12 +122,12 @@ def figure_2(edges, router):
 
 def test_the_shortest_way_makes_the_tree_larger():
     mesh = figure_2(FIGURE_2, covering)
-    assert told(mesh, 5) == [4]
+    assert subscribed_through(mesh, 5) == [4]
 
 
 def test_most_covering_attaches_to_the_tree_that_exists():
     mesh = figure_2(FIGURE_2, most_covering)
-    assert told(mesh, 5) == [3]
+    assert subscribed_through(mesh, 5) == [3]
     publish(mesh)
     assert sorted(node for node, _ in mesh.delivered) == [3, 5]
     assert len(mesh.sent_of(TreeEvent)) == 4

@@ -107,8 +107,8 @@ def test_a_principal_that_knows_no_provider_says_so():
     mesh.request(1, topic(9))
     mesh.run(for_=1)
     [principal] = set(communities(mesh))
-    told = [(drop.node, drop.reason) for drop in mesh.drops if isinstance(drop.message, CommunityWish)]
-    assert told == [(principal, Drop.NO_ROUTE)]
+    result = [(drop.node, drop.reason) for drop in mesh.drops if isinstance(drop.message, CommunityWish)]
+    assert result == [(principal, Drop.NO_ROUTE)]
 
 
 def test_equal_requests_are_one_to_the_provider():

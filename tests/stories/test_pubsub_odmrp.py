@@ -114,8 +114,8 @@ def test_a_join_table_tells_subscriptions_once_and_names_the_group_after_that():
     assert own[0].sources[0].joins[0].group == 0
     assert own[1].subscriptions == ()
     assert own[1].sources[0].joins[0].group > 0
-    told = [join for s in mesh.sent_of(ContentRequest) if s.node == 0 for join in s.message.roster]
-    assert [join.broker for join in told] == [2]  # once it has joined its group, it is not told again
+    result = [join for s in mesh.sent_of(ContentRequest) if s.node == 0 for join in s.message.roster]
+    assert [join.broker for join in result] == [2]  # once it has joined its group, it is not told again
 
 
 def test_subscriptions_that_a_publisher_knows_are_not_told_again_while_it_goes_on_asking():

@@ -31,9 +31,9 @@ def test_a_subscription_is_sent_until_the_publisher_says_that_it_knows():
     assert len([s for s in mesh.sent_of(Subscribe) if s.node == 2]) >= 3
     hear_again()
     mesh.run(for_=2)
-    told = len(mesh.sent_of(Subscribe))
+    result = len(mesh.sent_of(Subscribe))
     mesh.run(for_=60)
-    assert len(mesh.sent_of(Subscribe)) == told
+    assert len(mesh.sent_of(Subscribe)) == result
 
 
 def test_an_event_is_sent_once_over_each_hop_and_acknowledged_in_one_message():

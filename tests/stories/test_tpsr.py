@@ -96,10 +96,10 @@ def test_changes_of_one_moment_are_told_at_once_and_together():
     mesh.unsubscribe(1, NARROW)
     mesh.subscribe(1, Coupon.zone == 7)
     mesh.subscribe(1, Coupon.zone == 8)
-    told = mesh.now
+    result = mesh.now
     mesh.run(for_=1)
-    assert renewals(mesh, 1) == [0.0, told]
-    [last] = [s.message for s in mesh.sent_of(RouteSubscription) if s.node == 1 and s.time == told]
+    assert renewals(mesh, 1) == [0.0, result]
+    [last] = [s.message for s in mesh.sent_of(RouteSubscription) if s.node == 1 and s.time == result]
     assert last.filters == (Coupon.zone == 7, Coupon.zone == 8)
 
 

@@ -99,20 +99,20 @@ def test_the_first_hour_from_a_scenario_to_the_cause_of_one_lost_event(visit, st
     page.wait_for_selector(".cause")
     page.locator(".explain").first.click()
     page.wait_for_selector(".story li")
-    told = page.locator(".story").first.locator("li").all_inner_texts()
+    shown = page.locator(".story").first.locator("li").all_inner_texts()
     run = re.search(r"run=(\w+)", page.locator(".panel .command code").inner_text())[1]
     event, node = re.search(
         r"Explain (\S+), node (\d+)", page.locator(".explain").first.inner_text()
     ).groups()
     facts = read_facts(f"{folder}/out/compare-shopping/run={run}")
-    assert told == explain_event(facts, read_publication(event), int(node)).story
+    assert shown == explain_event(facts, read_publication(event), int(node)).story
 
     page.locator(".watch").first.click()
     frame = page.frame_locator("iframe")
     frame.locator("#panel .verdict").wait_for()
     assert f"Event {event}" in frame.locator("#panel").inner_text()
     sentences = frame.locator("#panel .story li").all_inner_texts()
-    assert sentences and sentences == told[-1 - len(sentences) : -1]
+    assert sentences and sentences == shown[-1 - len(sentences) : -1]
 
     page.get_by_role("tab", name="Report").click()
     page.frame_locator("iframe").locator("h1").wait_for()
@@ -215,9 +215,9 @@ def test_every_page_fits_the_window_and_every_control_has_a_name(visit, width, s
 def test_a_page_that_is_still_read_says_so(visit):
     page = visit()
     lists: dict[str, list[str]] = {"by_seed": [], "tables": [], "metrics": [], "protocols": []}
-    told = {"status": {"title": "held"}, "report": True, "files": "/held"} | lists
+    values = {"status": {"title": "held"}, "report": True, "files": "/held"} | lists
     held = []
-    page.route("**/api/result?*", lambda asked: asked.fulfill(json=told))
+    page.route("**/api/result?*", lambda asked: asked.fulfill(json=values))
     page.route("**/held/report.html", lambda asked: held.append(asked))  # noqa: PLW0108 (a builtin fails)
     page.goto(page.url.partition("#")[0] + "#/result?id=held&tab=report")
     page.get_by_text("Reading: Report").wait_for()
@@ -237,12 +237,39 @@ def test_dots_are_the_runs_of_their_point(visit):
         {"sweep": "all", "point": f'{{"count": {count}}}', "protocol": "cbr", "seed": seed, "rate": 0.5}
         for count, seed in ((10, 1), (50, 1), (50, 2))
     ]
-    told = {"status": {"title": "points"}, "metrics": [rate], "protocols": ["cbr"], "by_seed": rows}
-    told |= {"record": {"points": points}, "tables": [], "files": "/held"}
-    page.route("**/api/result?*", lambda asked: asked.fulfill(json=told))
+    values = {"status": {"title": "points"}, "metrics": [rate], "protocols": ["cbr"], "by_seed": rows}
+    values |= {"record": {"points": points}, "tables": [], "files": "/held"}
+    page.route("**/api/result?*", lambda asked: asked.fulfill(json=values))
     page.goto(page.url.partition("#")[0] + "#/result?id=points")
     page.wait_for_selector(".strip")
     assert [each.locator(".dot").count() for each in page.locator(".strip").all()] == [1, 2]
+
+
+def test_a_campaign_shows_its_verdicts_before_its_points(visit):
+    page = visit()
+    claims = [
+        {
+            "says": "CBR <b>is</b> cheap",
+            "section": "5.4",
+            "paper": "12",
+            "bounds": "at most 13",
+            "ours": "12.1",
+        }
+        | {"verdict": "held", "mark": "held"},
+        {"says": "CBR is late", "section": "", "paper": "", "bounds": "at least 1", "ours": "0.2"}
+        | {"verdict": "not held", "mark": "not-held"},
+    ]
+    values = {"status": {"title": "claims"}, "metrics": [], "protocols": ["cbr"], "by_seed": [], "tables": []}
+    values |= {"record": {"points": []}, "verdicts": {"summary": "1 of 2 claims held", "claims": claims}}
+    page.route("**/api/result?*", lambda asked: asked.fulfill(json=values | {"files": "/held"}))
+    page.goto(page.url.partition("#")[0] + "#/result?id=claims")
+    page.get_by_text("1 of 2 claims held").wait_for()
+    rows = [row.inner_text().split("\t") for row in page.locator(".verdicts tbody tr").all()]
+    assert rows == [
+        ["CBR <b>is</b> cheap (section 5.4)", "12", "at most 13", "12.1", "held"],
+        ["CBR is late", "\u2013", "at least 1", "0.2", "not held"],
+    ]
+    assert page.evaluate(CONTRAST) == []
 
 
 def test_on_a_phone_the_protocols_stand_before_the_button_that_runs_them(visit):

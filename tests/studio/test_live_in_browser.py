@@ -47,8 +47,8 @@ def network(tmp_path_factory):
     ports = free_ports(3)
     for number, name in enumerate(names):
         peers = [ports[each] for each in (number - 1, number + 1) if 0 <= each < 3]
-        told = ", ".join(f'"127.0.0.1:{port}"' for port in peers)
-        (folder / f"{name}.toml").write_text(CONFIG.format(name=name, port=ports[number], peers=told))
+        text = ", ".join(f'"127.0.0.1:{port}"' for port in peers)
+        (folder / f"{name}.toml").write_text(CONFIG.format(name=name, port=ports[number], peers=text))
     running = [subprocess.Popen([ROAMCAST, "node", f"{name}.toml"], cwd=folder) for name in names]
     end = time.monotonic() + 60
     while not all((folder / f"{name}.socket").exists() for name in names):

@@ -53,7 +53,7 @@ def test_what_no_scenario_could_ask_for_is_refused(folder, client, given):
 
 
 @pytest.mark.parametrize(
-    "told",
+    "result",
     [
         None,
         [],
@@ -66,21 +66,21 @@ def test_what_no_scenario_could_ask_for_is_refused(folder, client, given):
         {"compare": ["shopping"], "protocols": ["cbr"]},
     ],
 )
-def test_a_foreign_result_cannot_be_resumed_as_another_command(folder, told):
+def test_a_foreign_result_cannot_be_resumed_as_another_command(folder, result):
     (folder / "out" / "two").mkdir(parents=True, exist_ok=True)
     (folder / "out" / "two" / "campaign.json").write_text("{}")
-    assert read_question(told, 2, "out/two", Workspace(folder)) is None
+    assert read_question(result, 2, "out/two", Workspace(folder)) is None
 
 
 def test_a_result_of_a_comparison_is_resumed_with_its_own_settings(folder):
     (folder / "out" / "two").mkdir(parents=True, exist_ok=True)
     (folder / "out" / "two" / "campaign.json").write_text("{}")
-    told = {
+    values = {
         "compare": str(folder / "mine.toml"),
         "protocols": ["cbr"],
         "set": {"radio.range": "200 m", "sample": "9 s"},
     }
-    question = read_question(told, 3, "out/two", Workspace(folder))
+    question = read_question(values, 3, "out/two", Workspace(folder))
     assert question.words(Workspace(folder)) == [
         *("compare", "mine.toml", "--protocols", "cbr", "--seeds", "3", "--set", 'radio.range="200 m"'),
         *("--set", 'sample="9 s"', "--out", "out/two"),

@@ -28,9 +28,9 @@ def asked(client, folder):
     stream = client.get(f"/api/jobs/{job['id']}/events").text
     states = [json.loads(part.removeprefix("data: ")) for part in stream.split("\n\n") if part]
     assert states[-1]["status"] == "done", "\n".join(states[-1]["lines"])
-    told = client.get("/api/result", params={"id": states[-1]["result"]})
-    assert told.status_code == 200, told.text
-    return states, told.json()
+    response = client.get("/api/result", params={"id": states[-1]["result"]})
+    assert response.status_code == 200, response.text
+    return states, response.json()
 
 
 def test_progress_and_runs_are_told_while_they_end(asked):
@@ -42,18 +42,18 @@ def test_progress_and_runs_are_told_while_they_end(asked):
 
 
 def test_the_answer_has_the_metrics_of_the_tables(asked, folder):
-    states, told = asked
+    states, result = asked
     store = ResultsFolder(folder / states[-1]["result"])
     wanted = {row["run"]: row["delivery_rate"] for row in store.read_table("metrics").to_pylist()}
-    assert {row["run"]: row["delivery_rate"] for row in told["by_seed"]} == wanted
+    assert {row["run"]: row["delivery_rate"] for row in result["by_seed"]} == wanted
     assert {cell["run"]: cell["delivery_rate"] for cell in states[-1]["cells"]} == wanted
-    assert told["record"]["points"][0]["answer"]["sentences"]
-    assert told["command"] == states[-1]["command"] and told["question"]["world"] == "local/short.toml"
+    assert result["record"]["points"][0]["answer"]["sentences"]
+    assert result["command"] == states[-1]["command"] and result["question"]["world"] == "local/short.toml"
 
 
 def test_causes_and_explanations_are_those_of_why(asked, client, folder):
-    states, told = asked
-    id, run = states[-1]["result"], told["by_seed"][0]["run"]
+    states, result = asked
+    id, run = states[-1]["result"], result["by_seed"][0]["run"]
     facts = read_run(str(folder / id), run)
     causes = client.get("/api/why", params={"id": id, "run": run}).json()
     assert causes["events"] == json.loads(json.dumps(tally(facts).record()["events"]))
@@ -64,19 +64,19 @@ def test_causes_and_explanations_are_those_of_why(asked, client, folder):
 
 
 def test_report_replay_and_tables_are_served_in_a_sandbox(asked, client):
-    _, told = asked
-    runs = [("run", f"{row['protocol']}:{row['run']}") for row in told["by_seed"] if row["seed"] == 1]
-    replay = client.get(f"{told['files']}/replay.html", params=runs)
-    report = client.get(f"{told['files']}/report.html")
+    _, result = asked
+    runs = [("run", f"{row['protocol']}:{row['run']}") for row in result["by_seed"] if row["seed"] == 1]
+    replay = client.get(f"{result['files']}/replay.html", params=runs)
+    report = client.get(f"{result['files']}/report.html")
     for page in (replay, report):
         assert page.status_code == 200 and "sandbox" in page.headers["content-security-policy"]
         assert HOSTILE not in page.text
-    rows = list(csv.DictReader(io.StringIO(client.get(f"{told['files']}/csv/metrics.csv").text)))
+    rows = list(csv.DictReader(io.StringIO(client.get(f"{result['files']}/csv/metrics.csv").text)))
     assert len(rows) == 4
-    assert client.get(f"{told['files']}/csv/..%2fplan.csv").status_code in (404, 422)
+    assert client.get(f"{result['files']}/csv/..%2fplan.csv").status_code in (404, 422)
     wrong = [("run", "cbr:../../x")]
-    assert client.get(f"{told['files']}/replay.html", params=wrong).status_code == 422
-    assert client.get(f"{told['files']}/replay.html", params=runs * 3).status_code == 422
+    assert client.get(f"{result['files']}/replay.html", params=wrong).status_code == 422
+    assert client.get(f"{result['files']}/replay.html", params=runs * 3).status_code == 422
 
 
 def test_a_query_is_answered_from_the_lake_of_the_result(asked, client):
@@ -84,8 +84,8 @@ def test_a_query_is_answered_from_the_lake_of_the_result(asked, client):
     tables = client.get("/api/tables", params={"id": id}).json()
     assert {"metrics", "deliveries", "points"} <= tables.keys()
     query = "SELECT protocol, count(*) AS runs FROM points GROUP BY protocol ORDER BY protocol"
-    told = client.post("/api/sql", json={"id": id, "query": query}).json()
-    assert told["rows"] == [{"protocol": "cbr", "runs": 2}, {"protocol": "flooding", "runs": 2}]
+    response = client.post("/api/sql", json={"id": id, "query": query}).json()
+    assert response["rows"] == [{"protocol": "cbr", "runs": 2}, {"protocol": "flooding", "runs": 2}]
     wrong = client.post("/api/sql", json={"id": id, "query": "SELECT nothing FROM points"})
     assert wrong.status_code == 422 and "invalid query" in wrong.json()["error"]
 

@@ -13,9 +13,9 @@ HOSTILE = "</script><script>alert(1)</script>"
 
 
 def test_the_gallery_has_own_and_shipped_scenarios_with_maps(client, folder):
-    told = client.get("/api/worlds").json()
-    worlds = {world["id"]: world for world in told["worlds"]}
-    assert told["folder"] == str(folder)
+    response = client.get("/api/worlds").json()
+    worlds = {world["id"]: world for world in response["worlds"]}
+    assert response["folder"] == str(folder)
     assert {"local/mine.toml", "shipped/shopping", "shipped/river"} <= worlds.keys()
     shopping = worlds["shipped/shopping"]
     assert shopping["nodes"] == 51 and len(shopping["map"]["groups"][1]["at"]) == 50
@@ -40,7 +40,8 @@ def test_predictions_are_those_of_the_advisor_and_follow_the_text(client, text):
         assert shown == {"name": made["protocol"], **{key: made[key] for key in first["units"]}}
     sparse = predict(client, text.replace("location = true", 'location = true\nradio.range = "40 m"')).json()
     rates = [
-        {each["name"]: each["delivery"]["value"] for each in told["protocols"]} for told in (first, sparse)
+        {each["name"]: each["delivery"]["value"] for each in expected["protocols"]}
+        for expected in (first, sparse)
     ]
     assert rates[1].keys() == rates[0].keys() and max(rates[1].values()) < min(rates[0].values())
 
@@ -77,19 +78,22 @@ def test_the_messages_are_those_of_the_command(client, folder, text, old, new):
     changed = text.replace(old, new, 1)
     assert changed != text
     (folder / "wrong.toml").write_text(changed)
-    told = client.post("/api/check", json={"world": "local/wrong.toml", "text": changed}).json()
+    response = client.post("/api/check", json={"world": "local/wrong.toml", "text": changed}).json()
     printed = check(folder, "wrong.toml")
     assert printed.returncode == 2
-    shown = "\n".join(problem["text"] for problem in told["problems"])
+    shown = "\n".join(problem["text"] for problem in response["problems"])
     assert f"roamcast: {shown}\n" == printed.stderr
-    lines = [problem["line"] for problem in told["problems"] if problem["line"]]
+    lines = [problem["line"] for problem in response["problems"] if problem["line"]]
     assert all(1 <= line <= len(changed.splitlines()) for line in lines)
     (folder / "wrong.toml").unlink()
 
 
 def test_a_valid_text_is_described_as_by_the_command(client, folder, text):
-    told = client.post("/api/check", json={"world": "local/mine.toml", "text": text}).json()
-    assert not told["problems"] and f"mine.toml: {told['summary']}\n" == check(folder, "mine.toml").stdout
+    response = client.post("/api/check", json={"world": "local/mine.toml", "text": text}).json()
+    assert (
+        not response["problems"]
+        and f"mine.toml: {response['summary']}\n" == check(folder, "mine.toml").stdout
+    )
 
 
 def test_keys_are_changed_in_the_text_and_comments_stay(client, text):
@@ -101,24 +105,26 @@ def test_keys_are_changed_in_the_text_and_comments_stay(client, text):
         {"path": ["nodes", "shop", "count"], "input": "number", "value": "2"},
         {"path": ["quiet"], "input": "text", "value": None},
     ]
-    told = client.post(
+    response = client.post(
         "/api/edit", json={"world": "local/mine.toml", "text": text, "changes": changes}
     ).json()
-    assert not told["check"]["problems"]
-    assert 'duration = "300 s"' in told["text"] and "# the paper ignores the first 200 s" in told["text"]
-    assert told["check"]["map"]["width"] == 900 and told["check"]["map"]["range"] == 200
-    assert told["check"]["map"]["groups"][0]["at"] == [[0, 0], [9, 9]]
-    assert "quiet" not in told["text"]
+    assert not response["check"]["problems"]
+    assert (
+        'duration = "300 s"' in response["text"] and "# the paper ignores the first 200 s" in response["text"]
+    )
+    assert response["check"]["map"]["width"] == 900 and response["check"]["map"]["range"] == 200
+    assert response["check"]["map"]["groups"][0]["at"] == [[0, 0], [9, 9]]
+    assert "quiet" not in response["text"]
 
 
 def test_a_copy_is_saved_beside_the_files_that_it_names(client, folder):
-    told = client.get("/api/world", params={"id": "shipped/river"}).json()
-    body = {"world": "shipped/river", "text": told["text"], "name": "my river"}
+    response = client.get("/api/world", params={"id": "shipped/river"}).json()
+    body = {"world": "shipped/river", "text": response["text"], "name": "my river"}
     assert client.post("/api/save", json=body).json() == {"id": "local/my river.toml"}
     copy = client.get("/api/world", params={"id": "local/my river.toml"}).json()
-    assert copy["text"] == told["text"] and not copy["check"]["problems"]
+    assert copy["text"] == response["text"] and not copy["check"]["problems"]
     assert client.post("/api/save", json=body).status_code == 422  # nothing is overwritten
-    body = {"world": "local/my river.toml", "text": "# mine\n" + told["text"]}
+    body = {"world": "local/my river.toml", "text": "# mine\n" + response["text"]}
     assert client.post("/api/save", json=body).status_code == 200
     assert (folder / "my river.toml").read_text().startswith("# mine\n")
 
@@ -146,8 +152,8 @@ def test_an_id_that_is_not_listed_is_refused(client, id):
 
 def test_a_scenario_that_would_need_all_memory_does_not_end_the_studio(client, text):
     huge = text.replace("count = 50\nmobility", "count = 900000000\nmobility", 1)
-    told = client.post("/api/check", json={"world": "local/mine.toml", "text": huge})
-    assert told.status_code == 422 or told.json()["problems"]
+    response = client.post("/api/check", json={"world": "local/mine.toml", "text": huge})
+    assert response.status_code == 422 or response.json()["problems"]
     again = client.post("/api/check", json={"world": "local/mine.toml", "text": text}).json()
     assert not again["problems"]
 
@@ -158,9 +164,9 @@ def test_a_dropped_trace_becomes_a_scenario(client, folder):
         f'$ns_ at {n + 1}.0 "$node_({n}) setdest 90.0 {n}.0 1.0"'
         for n in range(4)
     )
-    told = client.post("/api/import", params={"name": "walk.tcl"}, content=trace.encode()).json()
-    assert told["imported"]["nodes"] == 4 and told["id"] == "local/walk/scenario.toml"
-    assert not client.get("/api/world", params={"id": told["id"]}).json()["check"]["problems"]
+    response = client.post("/api/import", params={"name": "walk.tcl"}, content=trace.encode()).json()
+    assert response["imported"]["nodes"] == 4 and response["id"] == "local/walk/scenario.toml"
+    assert not client.get("/api/world", params={"id": response["id"]}).json()["check"]["problems"]
     again = client.post("/api/import", params={"name": "walk.tcl"}, content=trace.encode())
     assert again.status_code == 422 and "exists already" in again.json()["error"]
 
@@ -173,7 +179,7 @@ def test_a_file_that_is_no_trace_is_refused_and_leaves_nothing(client, folder, c
 
 def test_protocols_that_need_positions_are_not_offered_without_them(client, folder, text):
     (folder / "blind.toml").write_text(text.replace("location = true", "location = false"))
-    told = client.get("/api/protocols", params={"id": "local/blind.toml"}).json()
-    able = {each["name"]: each["able"] for each in told["protocols"]}
-    assert able["flooding"] and not able["gpsr-unicast"] and "location = true" in told["left_out"][0]
+    response = client.get("/api/protocols", params={"id": "local/blind.toml"}).json()
+    able = {each["name"]: each["able"] for each in response["protocols"]}
+    assert able["flooding"] and not able["gpsr-unicast"] and "location = true" in response["left_out"][0]
     (folder / "blind.toml").unlink()

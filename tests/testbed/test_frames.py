@@ -29,9 +29,9 @@ def whole(message):
 
 
 def test_a_routers_message_is_told_by_kind_category_and_publication():
-    [told] = read(write_packet(Broadcast(whole(FLOOD))))
-    assert (told.kind, told.category, told.by_router) == ("Flood", "event", True)
-    assert (told.publication, told.size) == (7 << 32 | 1, len(encode(FLOOD)))
+    [result] = read(write_packet(Broadcast(whole(FLOOD))))
+    assert (result.kind, result.category, result.by_router) == ("Flood", "event", True)
+    assert (result.publication, result.size) == (7 << 32 | 1, len(encode(FLOOD)))
 
 
 def test_repetitions_of_a_unicast_are_one_transfer():
@@ -44,16 +44,18 @@ def test_repetitions_of_a_unicast_are_one_transfer():
 
 def test_fragments_are_told_as_the_message_they_are_part_of():
     pieces = cut(whole(LARGE))
-    told = read(*(write_packet(Piece(3, n, len(pieces), each)) for n, each in enumerate(pieces)))
-    assert {each.publication for each in told} == {7 << 32 | 2} and len({each.transfer for each in told}) == 1
+    result = read(*(write_packet(Piece(3, n, len(pieces), each)) for n, each in enumerate(pieces)))
+    assert {each.publication for each in result} == {7 << 32 | 2} and len(
+        {each.transfer for each in result}
+    ) == 1
 
 
 def test_messages_between_links_are_no_messages_of_the_router():
-    told = read(write_packet(Acks(9, (5,))), write_packet(Broadcast(bytes((Port.HELLO,)) + b"x")))
-    assert [each.kind for each in told] == ["LinkAck", "Greeting"]
-    assert not any(each.by_router for each in told)
+    result = read(write_packet(Acks(9, (5,))), write_packet(Broadcast(bytes((Port.HELLO,)) + b"x")))
+    assert [each.kind for each in result] == ["LinkAck", "Greeting"]
+    assert not any(each.by_router for each in result)
 
 
 def test_bytes_that_are_no_frame_are_unreadable():
-    [told] = FrameReader(KEY, Flooding.messages, [TYPE]).read([SentDatagram(0.0, 0, -1, b"x" * 80)])
-    assert told.kind == "Unreadable"
+    [result] = FrameReader(KEY, Flooding.messages, [TYPE]).read([SentDatagram(0.0, 0, -1, b"x" * 80)])
+    assert result.kind == "Unreadable"

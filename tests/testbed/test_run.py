@@ -76,8 +76,8 @@ def test_a_run_on_a_machine_that_is_too_slow_is_invalid(monkeypatch, tmp_path, c
     file = tmp_path / "line.toml"
     file.write_text(TOML)
     assert invoke(["testbed", str(file), "--json", "--facts", str(tmp_path / "facts")]) == FAILED
-    told = capsys.readouterr()
-    assert "invalid run" in told.err and json.loads(told.out)["testbed"]["valid"] is False
+    output = capsys.readouterr()
+    assert "invalid run" in output.err and json.loads(output.out)["testbed"]["valid"] is False
 
 
 def test_a_protocol_that_needs_positions_is_refused_where_there_are_none(tmp_path):

@@ -60,7 +60,7 @@ def test_lives_follow_crashes_arrivals_and_departures():
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "result"),
     [
         ({"faults": {"x": {"nodes": [1], "radio": {"at": [1], "down": 1}}}}, "switch radios"),
         (
@@ -72,6 +72,6 @@ def test_lives_follow_crashes_arrivals_and_departures():
         ),
     ],
 )
-def test_what_the_testbed_cannot_do_is_refused(change, told):
-    with pytest.raises(errors.TestbedError, match=told):
+def test_what_the_testbed_cannot_do_is_refused(change, result):
+    with pytest.raises(errors.TestbedError, match=result):
         planned(line(**change))

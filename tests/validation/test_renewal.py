@@ -44,7 +44,7 @@ def row(difference, bound="0.01", verdict="open", runs="10"):
 
 
 @pytest.mark.parametrize(
-    ("cells", "told"),
+    ("cells", "result"),
     [
         # Twice the interval takes four times the runs.
         (row("+0.0000 ± 0.0200"), "far (delivery): 30 more (agrees)."),
@@ -55,14 +55,20 @@ def row(difference, bound="0.01", verdict="open", runs="10"):
         (row("+0.0000"), "no row is open."),
     ],
 )
-def test_an_open_row_says_how_many_runs_would_decide_it(cells, told):
-    assert tell_nearest([cells]).endswith(f": {told}")
+def test_an_open_row_says_how_many_runs_would_decide_it(cells, result):
+    assert tell_nearest([cells]).endswith(f": {result}")
 
 
 def test_the_open_rows_that_need_the_fewest_runs_are_named_first():
     rows = [row(f"+0.0000 ± 0.0{margin}00") for margin in (9, 2, 5, 3, 8, 4, 7)]
-    told = tell_nearest(rows)
-    assert [part.split(": ")[-1].split()[0] for part in told.split("; ")] == ["30", "80", "150", "240", "480"]
+    result = tell_nearest(rows)
+    assert [part.split(": ")[-1].split()[0] for part in result.split("; ")] == [
+        "30",
+        "80",
+        "150",
+        "240",
+        "480",
+    ]
 
 
 def test_the_page_names_the_open_rows_of_its_own_tables():

@@ -197,5 +197,5 @@ def test_a_finished_folder_is_read_without_the_pipeline():
         "        importlib.import_module(found.name)\n"
         "import roamcast.cli.campaigns.campaign, roamcast.cli.shared.campaign_command\n"
     )
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert told.returncode == 0, told.stderr
+    completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr

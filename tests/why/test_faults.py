@@ -30,14 +30,16 @@ def play(protocol, node, **fault):
     return simulate(scenario, protocol, 1)
 
 
-def missed(told, start, end):
+def missed(result, start, end):
     """The causes of what was published in a time, after subscriptions had time to spread."""
-    delivered = set(told["deliveries"]["publication"].to_pylist())
+    delivered = set(result["deliveries"]["publication"].to_pylist())
     publications = zip(
-        told["publications"]["publication"].to_pylist(), told["publications"]["time"].to_pylist(), strict=True
+        result["publications"]["publication"].to_pylist(),
+        result["publications"]["time"].to_pylist(),
+        strict=True,
     )
     missed = [id for id, time in publications if start <= time < end and id not in delivered]
-    return [explain_event(told, id, READER) for id in missed]
+    return [explain_event(result, id, READER) for id in missed]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -50,8 +52,8 @@ def test_a_subscriber_that_was_off_when_the_event_came(protocol, fault):
     stories = missed(play(protocol, READER, **fault), 30, 40)
     assert len(stories) >= 6  # DSDV's routers keep a few back until there is a route again
     assert {(story.cause, story.proven) for story in stories[:-1]} == {("subscriber_off", True)}
-    told = "had its radio off" if "radio" in fault else "was down"
-    assert any(f"node 2 {told} from t=30.0 to t=40.0" in line for line in stories[0].story)
+    text = "had its radio off" if "radio" in fault else "was down"
+    assert any(f"node 2 {text} from t=30.0 to t=40.0" in line for line in stories[0].story)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -76,5 +78,5 @@ def test_a_patient_protocol_delivers_what_its_relay_missed_and_tells_of_a_subscr
 
 
 def test_without_faults_nobody_is_said_to_have_been_off():
-    told = simulate(Scenario.model_validate(STREET | {"duration": 20}), "cbr", 1)
-    assert not {each.cause for each in tally(told).events.causes} & {"subscriber_off", "cut_off", "relay_off"}
+    run = simulate(Scenario.model_validate(STREET | {"duration": 20}), "cbr", 1)
+    assert not {each.cause for each in tally(run).events.causes} & {"subscriber_off", "cut_off", "relay_off"}

@@ -24,8 +24,8 @@ def histories(draw):
 
 
 def works(rows, node, time):
-    told = {name: value for when, whose, name, value in rows if when <= time and whose == node}
-    return told.get("up", 1.0) > 0 and told.get("radio", 1.0) > 0
+    values = {name: value for when, whose, name, value in rows if when <= time and whose == node}
+    return values.get("up", 1.0) > 0 and values.get("radio", 1.0) > 0
 
 
 @st.composite
@@ -85,12 +85,12 @@ def test_a_crash_is_one_outage_whatever_the_radio_does_meanwhile():
 
 
 @pytest.mark.parametrize(
-    ("outage", "told"),
+    ("outage", "result"),
     [
         (NodeOutage(0.0, 5.0, True), "node 3 was absent from t=0.0 to t=5.0"),
         (NodeOutage(2.0, inf, True), "node 3 was down from t=2.0 to the end of the run"),
         (NodeOutage(2.0, 4.0, False), "node 3 had its radio off from t=2.0 to t=4.0"),
     ],
 )
-def test_an_outage_in_a_sentence(outage, told):
-    assert describe(3, outage) == told
+def test_an_outage_in_a_sentence(outage, result):
+    assert describe(3, outage) == result

@@ -50,13 +50,13 @@ EXPLAINED = {"gpsr-unicast": 0.95}
 
 @pytest.mark.parametrize("protocol", catalogue.names())
 def test_every_miss_gets_an_answer_that_a_person_can_read(protocol):
-    told = simulate(Scenario.model_validate(WALK), protocol, 4)
-    events = tally(told).events
+    run = simulate(Scenario.model_validate(WALK), protocol, 4)
+    events = tally(run).events
     assert events.missed == sum(each.times for each in events.causes) > 0
     assert events.explained > EXPLAINED.get(protocol, 0.8)
     for each in events.causes:
         publisher, sequence = map(int, each.about.split("/"))
-        story = explain_event(told, publisher << 32 | sequence, each.node)
+        story = explain_event(run, publisher << 32 | sequence, each.node)
         assert story.cause == each.cause and story.wanted == "/news"
         assert story.story[-1].startswith("so it was lost: ")
 
@@ -72,30 +72,30 @@ def test_no_path_is_said_only_if_none_existed_with_the_edge_counted_in():
         (250.0, Cause.AT_THE_EDGE),
         (250 - EDGE / 2, Cause.AT_THE_EDGE),
     ):
-        told = explain_event(facts(at(distance)), 1, 2)
-        assert told.cause == expected.key and told.proven, distance
+        explanation = explain_event(facts(at(distance)), 1, 2)
+        assert explanation.cause == expected.key and explanation.proven, distance
     assert "not certain" in explain_event(facts(at(250.0)), 1, 2).story[-2]
     assert not explain_event(facts(at(250 - 3 * EDGE)), 1, 2).proven
 
 
 def test_a_subscriber_that_was_off_to_the_end_and_one_that_returned():
     off = [(9.0, 2, "radio", 0.0)]
-    told = explain_event(facts(STILL, states=off), 1, 2)
-    assert told.cause == "subscriber_off" and told.proven
-    assert "node 2 had its radio off from t=9.0 to the end of the run" in told.story
+    explanation = explain_event(facts(STILL, states=off), 1, 2)
+    assert explanation.cause == "subscriber_off" and explanation.proven
+    assert "node 2 had its radio off from t=9.0 to the end of the run" in explanation.story
     back = [*off, (60.0, 2, "radio", 1.0)]
     sent = [(10.1, 0, -1, "event", "Parcel", 1, False), (10.2, 1, -1, "event", "Parcel", 1, False)]
-    told = explain_event(facts(STILL, states=back, sent=sent), 1, 2)
-    assert told.cause == "subscriber_off" and told.proven
+    explanation = explain_event(facts(STILL, states=back, sent=sent), 1, 2)
+    assert explanation.cause == "subscriber_off" and explanation.proven
 
 
 def test_relays_that_were_off_left_no_path():
-    told = explain_event(facts(STILL, states=[(5.0, 1, "up", 0.0)]), 1, 2)
-    assert told.cause == "cut_off" and told.proven
-    assert "node 1 was down from t=5.0 to the end of the run" in told.story
+    explanation = explain_event(facts(STILL, states=[(5.0, 1, "up", 0.0)]), 1, 2)
+    assert explanation.cause == "cut_off" and explanation.proven
+    assert "node 1 was down from t=5.0 to the end of the run" in explanation.story
 
 
 def test_what_a_router_calls_its_own_states_is_no_outage():
-    told = Trail(facts(STILL, states=[(5.0, 1, "principal", 0.0), (6.0, 1, "hops", 3.0)]))
-    assert not told.outages and told.up is told.reach
-    assert np.isfinite(told.up.first_hearing(0, 10.0)).all()
+    result = Trail(facts(STILL, states=[(5.0, 1, "principal", 0.0), (6.0, 1, "hops", 3.0)]))
+    assert not result.outages and result.up is result.reach
+    assert np.isfinite(result.up.first_hearing(0, 10.0)).all()

@@ -22,9 +22,9 @@ def ask(places=STILL, outcome="expired", answered=nan, publication=-1, **world):
     return facts(places, requests=[row], interests=[], **world)
 
 
-def cause(told):
-    [only] = tally(told).requests.causes
-    story = explain_request(told, 2 << 32 | 1)
+def cause(result):
+    [only] = tally(result).requests.causes
+    story = explain_request(result, 2 << 32 | 1)
     assert (story.cause, only.times, only.about, only.node) == (only.cause, 1, "2/1", 2)
     assert story.wanted == "/news[topic = 1]"
     return story.cause, story.proven
@@ -51,8 +51,8 @@ def test_no_path_led_to_whoever_asked():
 
 def test_a_copy_was_lost_on_the_way():
     sent = [event(10.1, 0), event(10.2, 1)]
-    told = ask(sent=sent, lost=[losing(10.205, 2, 1, "collided")])
-    assert cause(told) == ("collided", False)
+    result = ask(sent=sent, lost=[losing(10.205, 2, 1, "collided")])
+    assert cause(result) == ("collided", False)
 
 
 def test_of_several_matches_one_that_had_a_way_is_told():
@@ -64,8 +64,8 @@ def test_of_several_matches_one_that_had_a_way_is_told():
     )
     second = [(12.1, 0, -1, "event", "Parcel", 2, False)]
     lost = [(12.105, 1, 0, "event", "Parcel", 2, "deaf")]
-    told = ask(came, events=events, sent=[event(10.1, 0), *second], lost=lost)
-    assert cause(told) == ("deaf", False)
+    result = ask(came, events=events, sent=[event(10.1, 0), *second], lost=lost)
+    assert cause(result) == ("deaf", False)
 
 
 SERVED = {"travel": "addressed", "served_by": "shepherd"}
@@ -118,20 +118,20 @@ def test_the_node_was_off_or_crashed():
 
 
 def test_the_answer_came_late():
-    told = ask(delivered=[(1, 2, 13.25)])
-    assert cause(told) == ("late", True)
-    assert "0.250 s after that" in "\n".join(explain_request(told, 2 << 32 | 1).story)
+    result = ask(delivered=[(1, 2, 13.25)])
+    assert cause(result) == ("late", True)
+    assert "0.250 s after that" in "\n".join(explain_request(result, 2 << 32 | 1).story)
 
 
 def test_what_took_so_long_until_a_request_was_satisfied():
-    told = ask(outcome="satisfied", answered=12.5, publication=1, delivered=[(1, 2, 12.5)])
-    story = explain_request(told, 2 << 32 | 1)
+    result = ask(outcome="satisfied", answered=12.5, publication=1, delivered=[(1, 2, 12.5)])
+    story = explain_request(result, 2 << 32 | 1)
     assert (story.outcome, story.cause) == ("satisfied", "")
     assert story.story[1:] == [
         "t=10.000 a matching event was published as 0/1, 2.000 s after the request",
         "t=12.500 node 2 received it, 4.500 s after the request",
     ]
-    assert tally(told).requests.missed == 0 and tally(told).requests.expected == 1
+    assert tally(result).requests.missed == 0 and tally(result).requests.expected == 1
 
 
 def test_a_request_that_is_not_there():
@@ -167,9 +167,9 @@ def test_every_request_of_a_real_market_gets_an_answer(protocol):
         },
         "faults": {"x": {"group": "all", "crash": {"every": 20, "down": 3}}},
     }
-    told = simulate(Scenario.model_validate(market), protocol, 2)
-    requests = tally(told).requests
-    outcomes = told["requests"]["outcome"].to_pylist()
+    run = simulate(Scenario.model_validate(market), protocol, 2)
+    requests = tally(run).requests
+    outcomes = run["requests"]["outcome"].to_pylist()
     assert requests.expected == len(outcomes) > 50
     assert (
         requests.missed

@@ -10,8 +10,8 @@ ASKED = [asking(5.0, 2, -1), asking(5.2, 1, -1), asking(5.4, 0, -1)]
 "The subscription of 2 goes to everyone, over 1 to the publisher 0."
 
 
-def explain(**told):
-    return explain_event(facts(STILL, traits=ROUTED, **told), 1, 2)
+def explain(**result):
+    return explain_event(facts(STILL, traits=ROUTED, **result), 1, 2)
 
 
 def test_a_wish_that_was_still_being_flooded_was_not_yet_known():

@@ -12,7 +12,7 @@ LINE = [(0, 0), (200, 0), (400, 0)]
 
 
 @pytest.mark.parametrize(
-    ("name", "row", "told"),
+    ("name", "row", "result"),
     [
         ("expectations", (1, 9), "expectations: there is no node 9; the run has nodes 0 to 2"),
         ("expectations", (7, 2), "expectations: event 7 is not in the table publications"),
@@ -31,12 +31,12 @@ LINE = [(0, 0), (200, 0), (400, 0)]
         ),
     ],
 )
-def test_rows_of_another_world(name, row, told):
+def test_rows_of_another_world(name, row, result):
     damaged = facts(STILL, sent=ASKED)
     damaged.tables[name] = table(name, row)
     if name == "publications" and row[0] != 1:
         damaged.tables["expectations"] = table("expectations")
-    with pytest.raises(FactsError, match=told.replace("[", r"\[")):
+    with pytest.raises(FactsError, match=result.replace("[", r"\[")):
         tally(damaged)
 
 

@@ -108,20 +108,20 @@ def line(count, **changes):
 
 def test_a_brigade_is_climbed_by_its_wishes_to_the_bucket_that_leaked(added):
     added("brigade", Brigade)
-    told = simulate(line(4), "brigade", 1)
-    events = tally(told).events
+    run = simulate(line(4), "brigade", 1)
+    events = tally(run).events
     assert 3 < events.missed < events.expected
     assert [each.cause for each in events.causes] == ["table_full"]
     publisher, sequence = map(int, events.causes[0].about.split("/"))
-    story = explain_event(told, publisher << 32 | sequence, 3).story
+    story = explain_event(run, publisher << 32 | sequence, 3).story
     assert any("node 2 did not receive it" in sentence for sentence in story)
     assert any("node 1: a table or buffer was full" in sentence for sentence in story)
 
 
 def test_a_brigade_whose_link_in_the_middle_is_gone(added):
     added("brigade", Brigade)
-    told = simulate(line(4, faults={"x": {"nodes": [2], "crash": {"at": [30]}}}), "brigade", 1)
-    causes = {each.cause: each for each in tally(told).events.causes}
+    run = simulate(line(4, faults={"x": {"nodes": [2], "crash": {"at": [30]}}}), "brigade", 1)
+    causes = {each.cause: each for each in tally(run).events.causes}
     assert causes.keys() == {"cut_off"}
     assert causes["cut_off"].times == causes["cut_off"].proven == 15
 
@@ -136,8 +136,8 @@ def gossip(monkeypatch, added):
 
 
 def test_gossip_that_somebody_kept_to_himself(gossip):
-    told = simulate(line(5), "gossip", 1)
-    events = tally(told).events
+    run = simulate(line(5), "gossip", 1)
+    events = tally(run).events
     assert 5 < events.missed < events.expected
     causes = {each.cause: each.times for each in events.causes}
     assert events.explained == 1 and causes["suppressed"] > events.missed / 2

@@ -39,15 +39,15 @@ def test_no_path_is_not_said_of_a_link_that_may_still_have_been_trying():
 def test_holders_are_those_who_sent_delivered_or_let_it_go_not_those_who_lost_a_frame():
     lost = [losing(10.2, 2, 1, "collided"), losing(10.3, 3, 1, "unwanted")]
     still = legs((0.0, [*LINE, (600, 0), (800, 0)]))
-    told = facts(still, sent=[event(10.1, 1)], lost=lost, delivered=[(1, 4, 11.0)], nodes=5)
-    assert Trail(told).holders[1] == {0, 1, 3, 4}
+    run = facts(still, sent=[event(10.1, 1)], lost=lost, delivered=[(1, 4, 11.0)], nodes=5)
+    assert Trail(run).holders[1] == {0, 1, 3, 4}
 
 
 def test_where_no_role_is_told_the_category_must_do():
-    told = facts(STILL, sent=[*ASKED, event(10.1, 0)])
+    run = facts(STILL, sent=[*ASKED, event(10.1, 0)])
     untold = {"Parcel": MessageKind("event"), "Thanks": MessageKind("control")}
-    told.run = msgspec.structs.replace(told.run, kinds=untold)
-    trail = Trail(told)
+    run.run = msgspec.structs.replace(run.run, kinds=untold)
+    trail = Trail(run)
     assert len(trail.sent[1]) == 1 and trail.subscriptions.keys() == {1, 2}
 
 
@@ -58,7 +58,7 @@ def test_an_acknowledgement_that_names_an_event_is_not_taken_for_it():
 
 
 def test_facts_without_the_radio_range_explain_nothing():
-    told = facts(STILL)
-    told.run = msgspec.structs.replace(told.run, range=None)
+    run = facts(STILL)
+    run.run = msgspec.structs.replace(run.run, range=None)
     with pytest.raises(FactsError, match="the radio range is missing"):
-        Trail(told)
+        Trail(run)

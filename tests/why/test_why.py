@@ -27,40 +27,40 @@ from .invented import (
 FAR = [(0, 0), (200, 0), (900, 0)]
 
 
-def cause(told):
-    events = tally(told).events
+def cause(result):
+    events = tally(result).events
     [only] = events.causes
     assert only.times == events.missed == 1
     return Cause[only.cause.upper()]
 
 
 def test_a_subscriber_that_was_never_in_reach_is_proven_unreachable():
-    told = facts(legs((0.0, FAR)))
-    assert cause(told) is Cause.UNREACHABLE
-    assert explain_event(told, 1, 2).proven
+    run = facts(legs((0.0, FAR)))
+    assert cause(run) is Cause.UNREACHABLE
+    assert explain_event(run, 1, 2).proven
 
 
 def test_a_collision_at_the_subscriber():
-    told = facts(
+    run = facts(
         STILL,
         sent=[*ASKED, event(10.1, 0), event(10.2, 1)],
         lost=[losing(10.204, 2, 1, "collided")],
         traits=TREE,
     )
-    assert cause(told) is Cause.COLLIDED
-    assert "t=10.204 node 2 lost the frame: collided" in explain_event(told, 1, 2).story
+    assert cause(run) is Cause.COLLIDED
+    assert "t=10.204 node 2 lost the frame: collided" in explain_event(run, 1, 2).story
 
 
 def test_the_question_climbs_to_where_the_event_was_last_seen():
-    told = facts(STILL, sent=[*ASKED, event(10.1, 0)], lost=[losing(10.104, 1, 0, "deaf")], traits=TREE)
-    assert cause(told) is Cause.DEAF
-    assert "node 1 did not receive it" in explain_event(told, 1, 2).story
+    run = facts(STILL, sent=[*ASKED, event(10.1, 0)], lost=[losing(10.104, 1, 0, "deaf")], traits=TREE)
+    assert cause(run) is Cause.DEAF
+    assert "node 1 did not receive it" in explain_event(run, 1, 2).story
 
 
 def test_a_wish_that_everyone_around_hears_is_climbed_like_one_that_one_hears():
     murmured = [asking(5.0, 2, -1), asking(6.0, 1, -1)]
-    told = facts(STILL, sent=[*murmured, event(10.1, 0)], lost=[losing(10.104, 1, 0, "deaf")], traits=TREE)
-    assert cause(told) is Cause.DEAF
+    run = facts(STILL, sent=[*murmured, event(10.1, 0)], lost=[losing(10.104, 1, 0, "deaf")], traits=TREE)
+    assert cause(run) is Cause.DEAF
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_a_wish_that_everyone_around_hears_is_climbed_like_one_that_one_hears():
     ],
 )
 def test_what_a_relay_let_go_is_told_by_its_reason(reason, expected):
-    told = facts(STILL, sent=[*ASKED, event(10.1, 0)], lost=[losing(10.104, 1, 0, reason)], traits=TREE)
-    assert cause(told) is expected
+    run = facts(STILL, sent=[*ASKED, event(10.1, 0)], lost=[losing(10.104, 1, 0, reason)], traits=TREE)
+    assert cause(run) is expected
 
 
 def test_nobody_was_told():
@@ -84,8 +84,8 @@ def test_nobody_was_told():
 def test_what_others_have_forgotten_is_as_good_as_untold():
     sent = [asking(1.0, 2, 1)]
     assert cause(facts(STILL, sent=sent, traits=TREE | {"subscription_lease": 5.0})) is Cause.NO_PARENT
-    told = explain_event(facts(STILL, sent=sent, traits=TREE | {"subscription_lease": None}), 1, 2)
-    assert "node 2 had sent its subscription to node 1 at t=1.0" in told.story
+    explanation = explain_event(facts(STILL, sent=sent, traits=TREE | {"subscription_lease": None}), 1, 2)
+    assert "node 2 had sent its subscription to node 1 at t=1.0" in explanation.story
 
 
 def test_the_link_gave_up_on_the_subscription():
@@ -110,11 +110,11 @@ def test_a_parent_that_passed_it_on_but_not_to_its_child():
 def test_a_subscriber_that_relayed_a_copy_for_others_is_told_why_none_was_for_it():
     # FT-CBR searches lost children by a flood; a relay of it does not deliver the event.
     lost = [losing(10.105, 2, 1, "collided")]
-    told = facts(STILL, sent=[*ASKED, event(10.0, 0), event(10.1, 1), event(10.5, 2)], lost=lost, traits=TREE)
-    assert cause(told) is Cause.COLLIDED
+    run = facts(STILL, sent=[*ASKED, event(10.0, 0), event(10.1, 1), event(10.5, 2)], lost=lost, traits=TREE)
+    assert cause(run) is Cause.COLLIDED
     assert (
         "t=10.500 node 2 relayed a copy that was addressed to other nodes only"
-        in explain_event(told, 1, 2).story
+        in explain_event(run, 1, 2).story
     )
 
 
@@ -122,13 +122,13 @@ def test_a_flood_is_explained_where_it_stopped():
     line = [(200 * n, 0) for n in range(4)]
     still = legs((0.0, line))
     lost = [losing(10.105, 1, 0, "collided")]
-    told = facts(still, sent=[event(10.1, 0)], lost=lost, nodes=4)
-    assert cause(told) is Cause.COLLIDED
-    story = explain_event(told, 1, 3).story
+    run = facts(still, sent=[event(10.1, 0)], lost=lost, nodes=4)
+    assert cause(run) is Cause.COLLIDED
+    story = explain_event(run, 1, 3).story
     assert "no node within range of node 3 sent it" in story and "2 hops away, it stopped:" in story
     kept = [losing(10.11, 2, 1, "suppressed")]
-    told = facts(still, sent=[event(10.1, 0), event(10.105, 1)], lost=kept, nodes=4)
-    assert cause(told) is Cause.SUPPRESSED
+    run = facts(still, sent=[event(10.1, 0), event(10.105, 1)], lost=kept, nodes=4)
+    assert cause(run) is Cause.SUPPRESSED
 
 
 def test_a_flood_that_passed_by_before_the_subscriber_came_near():
@@ -143,33 +143,33 @@ def test_copies_that_all_ended_alike_tell_the_cause_and_others_do_not():
     queue = [losing(10.1, 1, 2, "queue_full")]
     assert cause(facts(STILL, sent=sent, lost=queue, traits=ADDRESSED)) is Cause.QUEUE_FULL
     ends = [losing(10.1, 1, -1, "no_route"), losing(10.2, 1, -1, "hop_limit")]
-    told = facts(STILL, sent=sent, lost=ends, traits=ADDRESSED)
-    assert cause(told) is Cause.UNEXPLAINED
+    run = facts(STILL, sent=sent, lost=ends, traits=ADDRESSED)
+    assert cause(run) is Cause.UNEXPLAINED
     unclear = "one of these copies was for node 2; the facts do not record which"
-    assert unclear in explain_event(told, 1, 2).story
+    assert unclear in explain_event(run, 1, 2).story
     assert cause(facts(STILL, sent=sent, lost=ends[:1], traits=ADDRESSED)) is Cause.NO_ROUTE
 
 
 def test_a_copy_of_which_no_row_tells_is_not_explained():
-    told = tally(facts(STILL, sent=[event(10.1, 0, 1), asking(11.0, 0, 1)], traits=ADDRESSED)).events
-    assert told.causes[0].cause == "no_parent"
+    result = tally(facts(STILL, sent=[event(10.1, 0, 1), asking(11.0, 0, 1)], traits=ADDRESSED)).events
+    assert result.causes[0].cause == "no_parent"
     silent = [event(10.1, 0, 1), (11.0, 0, 1, "control", "Thanks", -1, False)]
-    told = tally(facts(STILL, sent=silent, traits=ADDRESSED)).events
-    assert told.causes[0].cause == "unexplained" and told.explained == 0
+    result = tally(facts(STILL, sent=silent, traits=ADDRESSED)).events
+    assert result.causes[0].cause == "unexplained" and result.explained == 0
 
 
 def test_a_patient_protocol_that_was_asked_too_late_and_one_that_could_have_known():
     late = legs((0.0, FAR), (40.0, FAR), (41.0, LINE))
-    told = [asking(5.0, 2, 1)]
+    result = [asking(5.0, 2, 1)]
 
     def nod(time):
         return (time, 1, 2, "control", "Nod", -1, False)
 
-    assert cause(facts(late, sent=told, traits=PATIENT)) is Cause.ASKED_LATE
-    assert cause(facts(STILL, sent=told, traits=PATIENT)) is Cause.NOT_YET_KNOWN
-    assert cause(facts(STILL, sent=[*told, nod(20.5)], traits=PATIENT)) is Cause.NOT_YET_KNOWN
-    assert cause(facts(STILL, sent=[*told, nod(14.2)], traits=PATIENT)) is Cause.NOT_RECALLED
-    known = [*told, nod(6.0)]
+    assert cause(facts(late, sent=result, traits=PATIENT)) is Cause.ASKED_LATE
+    assert cause(facts(STILL, sent=result, traits=PATIENT)) is Cause.NOT_YET_KNOWN
+    assert cause(facts(STILL, sent=[*result, nod(20.5)], traits=PATIENT)) is Cause.NOT_YET_KNOWN
+    assert cause(facts(STILL, sent=[*result, nod(14.2)], traits=PATIENT)) is Cause.NOT_RECALLED
+    known = [*result, nod(6.0)]
     assert cause(facts(STILL, sent=[*known, event(10.1, 0, 1)], traits=PATIENT)) is Cause.UNEXPLAINED
     trying = [event(10.0 + 30 * n, 0, 1) for n in range(3)]
     assert cause(facts(STILL, sent=[*known, *trying], traits=PATIENT)) is Cause.UNFINISHED
@@ -190,8 +190,8 @@ def test_an_event_that_waits_for_its_turn_behind_a_backlog():
     ordered = PATIENT | {"ordered": True}
 
     def of(delivered, **more):
-        told = facts(STILL, sent=known, events=events, delivered=delivered, traits=ordered, **more)
-        return explain_event(told, 50, 2)
+        run = facts(STILL, sent=known, events=events, delivered=delivered, traits=ordered, **more)
+        return explain_event(run, 50, 2)
 
     slow = [(sequence, 2, 89.0 + sequence) for sequence in range(1, 11)]
     verdict = of(slow)
@@ -253,11 +253,11 @@ def test_a_copy_that_no_row_ends_was_lost_with_its_publisher_or_waited_to_the_en
 
 def test_a_drop_that_names_another_node_that_missed_the_event_explains_nothing():
     sent = [event(10.1, 0, 1, failed=True)]
-    told = facts(STILL, sent=sent, lost=[losing(10.2, 0, 1, "no_route")], traits=ADDRESSED)
-    assert cause(told) is Cause.NO_ROUTE
+    run = facts(STILL, sent=sent, lost=[losing(10.2, 0, 1, "no_route")], traits=ADDRESSED)
+    assert cause(run) is Cause.NO_ROUTE
     both = table("expectations", (1, 1), (1, 2))
-    told.tables["expectations"] = both
-    found = {each.node: each.cause for each in tally(told).events.causes}
+    run.tables["expectations"] = both
+    found = {each.node: each.cause for each in tally(run).events.causes}
     assert found == {1: "no_route", 2: "unexplained"}
 
 
@@ -270,21 +270,21 @@ def test_what_came_when_it_was_no_longer_wanted():
 
 def test_the_wish_that_matched_is_named_not_the_latest():
     wants = [(0.0, 2, "/news[topic < 5]", True), (4.0, 2, "/news[topic = 7]", True)]
-    told = explain_event(facts(STILL, interests=wants), 1, 2)
-    assert told.wanted == "/news[topic < 5]"
-    assert "node 2 had subscribed to /news[topic < 5] at t=0.0" in told.story
+    explanation = explain_event(facts(STILL, interests=wants), 1, 2)
+    assert explanation.wanted == "/news[topic < 5]"
+    assert "node 2 had subscribed to /news[topic < 5] at t=0.0" in explanation.story
 
 
 def test_the_way_of_a_delivered_event_is_told_hop_by_hop():
-    told = facts(STILL, sent=[*ASKED, event(10.1, 0), event(10.2, 1)], delivered=[(1, 2, 10.21)], traits=TREE)
-    story = explain_event(told, 1, 2)
+    run = facts(STILL, sent=[*ASKED, event(10.1, 0), event(10.2, 1)], delivered=[(1, 2, 10.21)], traits=TREE)
+    story = explain_event(run, 1, 2)
     assert story.outcome == "delivered"
     assert [line.split(" (")[0] for line in story.story[2:]] == [
         "t=10.100 node 0 sent it to its neighbours",
         "t=10.200 node 1 sent it to its neighbours",
         "t=10.210 node 2 received it, 0.210 s after its publication",
     ]
-    events = tally(told).events
+    events = tally(run).events
     assert (events.expected, events.missed, events.explained) == (1, 0, None)
 
 

@@ -265,8 +265,8 @@ def test_a_seed_invents_the_same_messages_for_good():
     about = GenerationContext(
         chance, patterns=(Coupon.zone > 1,), publications=PUBLICATIONS, messages=(Numbers, Lists)
     )
-    told = sha256()
+    result = sha256()
     for _ in range(600):
         for kind in (Numbers, Lists, Carried):
-            told.update(encode(generate(kind, about)))
-    assert told.hexdigest()[:16] == "d13692d3160d4914"
+            result.update(encode(generate(kind, about)))
+    assert result.hexdigest()[:16] == "d13692d3160d4914"

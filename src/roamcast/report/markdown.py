@@ -8,7 +8,7 @@ from pathlib import Path
 from roamcast.campaign.claims import Claim
 from roamcast.report.drawings.communities import community_snapshots, save_communities
 from roamcast.report.drawings.figures import FigurePanels
-from roamcast.report.page.readings_page import readings_markdown
+from roamcast.report.page.readings_page import count_runs, readings_markdown
 from roamcast.report.page.verdicts import claims_of, sum_up
 from roamcast.report.result import CampaignResult, JudgedClaim, warn
 
@@ -35,7 +35,7 @@ def make_markdown(result: CampaignResult, figures: str) -> str:
     lines += [campaign.about, ""] if campaign.about else []
     if result.notes.get("quick"):
         lines += ["**Quick version**: few seeds and few points.", ""]
-    counts = ", ".join(f"{count} {status}" for status, count in sorted(result.counts().items()))
+    counts = count_runs(result)
     runs = result.tables["runs"]
     cpu = sum(row["cpu"] or 0.0 for row in runs)
     lines += [

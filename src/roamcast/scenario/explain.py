@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, get_args
 
@@ -111,24 +112,43 @@ def source_of(source: str, text: str, path: list[str], overridden: Mapping[str, 
     return f"{source}:{line}" if line else source
 
 
+DEEPEST = 64
+"Keys within more tables than this are found by their first 64 tables."
+_HEADER = re.compile(r"\s*\[+\s*([^\[\]]+?)\s*\]")
+_PAIR = re.compile(r"\s*([\w.\"'-]+)\s*=")
+
+
 def line_of(text: str, path: list[str], *, exact: bool = False) -> int | None:
     """Return the line of `text` (TOML) that sets the key at `path` or, unless `exact`, its enclosing
     table.
     """
-    best: tuple[int, int] | None = None
-    table: list[str] = []
+    within, equal = _lines_of_keys(text)
+    wanted = tuple(path)
+    if wanted in within:
+        return within[wanted]
+    if exact:
+        return None
+    enclosing = (wanted[:length] for length in range(len(wanted) - 1, -1, -1))
+    return next((equal[keys] for keys in enclosing if keys in equal), None)
+
+
+@lru_cache(maxsize=16)
+def _lines_of_keys(text: str) -> tuple[dict[tuple[str, ...], int], dict[tuple[str, ...], int]]:
+    """Return the first line within each table or key of `text` (TOML), and the first line that sets it."""
+    within: dict[tuple[str, ...], int] = {}
+    equal: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
-        if header := re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]", line):
-            table = [part.strip(" \"'") for part in header[1].split(".")]
-            keys = table
-        elif pair := re.match(r"\s*([\w.\"'-]+)\s*=", line):
-            keys = table + [part.strip("\"'") for part in pair[1].split(".")]
+        if header := _HEADER.match(line):
+            keys = table = tuple(part.strip(" \"'") for part in header[1].split("."))
+        elif pair := _PAIR.match(line):
+            keys = table + tuple(part.strip("\"'") for part in pair[1].split("."))
         else:
             continue
-        shared = min(len(keys), len(path))
-        if keys[:shared] == path[:shared] and (best is None or shared > best[0]):
-            best = (shared, number)
-    return best[1] if best and not (exact and best[0] < len(path)) else None
+        equal.setdefault(keys, number)
+        for length in range(min(len(keys), DEEPEST) + 1):
+            within.setdefault(keys[:length], number)
+    return within, equal
 
 
 def _keys(problem: Any, data: Any) -> list[str]:

@@ -48,9 +48,9 @@ def test_a_second_question_without_a_folder_gets_one_of_its_own(store):
 
 
 def test_another_question_is_refused_and_nothing_is_touched(store):
-    with pytest.raises(FolderInUse, match="holds results of a different configuration") as told:
+    with pytest.raises(FolderInUse, match="holds results of a different configuration") as raised:
         reserve_folder(store, OTHER, ["b"], replace=False)
-    assert "(made by: roamcast compare shopping)" in str(told.value) and "--overwrite" in str(told.value)
+    assert "(made by: roamcast compare shopping)" in str(raised.value) and "--overwrite" in str(raised.value)
     assert store.table_file("verdicts").exists() and "a" in store.snapshot().runs()
 
 

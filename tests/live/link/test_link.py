@@ -109,19 +109,19 @@ def test_a_broadcast_reaches_those_in_range_once():
 def test_a_unicast_arrives_once_over_a_bad_medium(length):
     async def story():
         medium = Medium(loss=0.1, duplicates=0.2, corruption=0.02, delay=0.01)
-        a, told, b, heard = pair(medium)
-        await meet(a, b, told, heard)
+        a, result, b, heard = pair(medium)
+        await meet(a, b, result, heard)
         payloads = [bytes([n]) * length for n in range(20 if length < 2000 else 3)]
         for payload in payloads:
             a.send(Port.ROUTER, payload, 2, payload)
         await until(lambda: len(heard.payloads) == len(payloads))
         assert sorted(payload for _, payload in heard.payloads) == payloads
         await until(lambda: not a.peers[2].inflight)
-        assert not told.failures
+        assert not result.failures
         assert a.counts["retried"] > 0
 
-    async def meet(a, b, told, heard):
-        while not (told.neighbours and heard.neighbours):
+    async def meet(a, b, result, heard):
+        while not (result.neighbours and heard.neighbours):
             a.broadcast(Port.HELLO, b"")
             b.broadcast(Port.HELLO, b"")
             await asyncio.sleep(0.02)
@@ -134,18 +134,18 @@ def test_a_unicast_arrives_once_over_a_bad_medium(length):
 def test_an_answer_carries_the_acknowledgement():
     async def story():
         medium = Medium()
-        a, told, b, heard = pair(medium)
+        a, result, b, heard = pair(medium)
         await meet_each_other(a, b)
         heard.take_message = lambda message, sender: b.send(Port.ROUTER, b"re: " + message, sender, None)
-        told.payloads.clear()
+        result.payloads.clear()
         before = b.counts["frames_sent"]
         for n in range(10):
             a.send(Port.ROUTER, b"%d" % n, 2, n)
-            await until(lambda n=n: len(told.payloads) == n + 1)
+            await until(lambda n=n: len(result.payloads) == n + 1)
             assert not a.peers[2].inflight
         assert b.counts["frames_sent"] == before + 10  # no frame for acknowledgements alone
         await until(lambda: not b.peers[1].inflight)
-        assert not told.failures and not heard.failures
+        assert not result.failures and not heard.failures
         assert a.counts["retried"] + b.counts["retried"] == 0
 
     run_in_virtual_time(story())
@@ -217,7 +217,7 @@ def test_a_slow_neighbour_is_waited_for_if_it_is_heard():
 
     async def story():
         medium = Medium()
-        a, told, b, _ = pair(medium)
+        a, result, b, _ = pair(medium)
         medium.delay = 0.16
         medium.random.random = lambda: 0.5
         a.send(Port.ROUTER, b"first", 2, "first")
@@ -225,12 +225,12 @@ def test_a_slow_neighbour_is_waited_for_if_it_is_heard():
             b.broadcast(Port.ROUTER, b"still here")
             await asyncio.sleep(0.02)
         await until(lambda: not a.peers[2].inflight)
-        assert not told.failures
+        assert not result.failures
         assert a.peers[2].round_trip.mean > 0.15
         retried = a.counts["retried"]
         a.send(Port.ROUTER, b"second", 2, "second")
         await until(lambda: not a.peers[2].inflight)
-        assert a.counts["retried"] == retried and not told.failures
+        assert a.counts["retried"] == retried and not result.failures
 
     run(story)
 
@@ -254,7 +254,7 @@ def test_an_acknowledgement_of_a_repeated_packet_measures_its_own_transmission()
 def test_the_link_gives_up_on_a_neighbour_out_of_range_and_says_so_once():
     async def story():
         medium = Medium()
-        a, told, _, heard = pair(medium)
+        a, result, _, heard = pair(medium)
         a.send(Port.ROUTER, b"before", 2, "before")
         await until(lambda: heard.payloads)
         await until(lambda: not a.peers[2].inflight)
@@ -262,8 +262,8 @@ def test_the_link_gives_up_on_a_neighbour_out_of_range_and_says_so_once():
         medium.sent.clear()
         a.send(Port.ROUTER, b"x", 2, "short")
         a.send(Port.ROUTER, bytes(5000), 2, "long")
-        await until(lambda: len(told.failures) == 2)
-        assert sorted(told.failures) == [("long", 2), ("short", 2)]
+        await until(lambda: len(result.failures) == 2)
+        assert sorted(result.failures) == [("long", 2), ("short", 2)]
         assert len(medium.sent) == 6 + (ATTEMPTS - 1)  # only the oldest packet is repeated
         assert not a.peers[2].inflight and not a.peers[2].ready
 
@@ -273,13 +273,13 @@ def test_the_link_gives_up_on_a_neighbour_out_of_range_and_says_so_once():
 def test_a_neighbour_that_was_given_up_returns_once_after_a_silence():
     async def story():
         medium = Medium()
-        a, told, b, _ = pair(medium)
+        a, result, b, _ = pair(medium)
         await meet_each_other(a, b)
         for silence, returns in ((2 * ABSENT, 1), (0.0, 1)):
             medium.part(1, 2)
             a.send(Port.ROUTER, b"x", 2, None)
-            told.failures.clear()
-            while not told.failures:  # only the last silence is of interest
+            result.failures.clear()
+            while not result.failures:  # only the last silence is of interest
                 await asyncio.sleep(0.01)
                 a.peers[2].heard = asyncio.get_running_loop().time()
             await asyncio.sleep(silence)
@@ -287,7 +287,7 @@ def test_a_neighbour_that_was_given_up_returns_once_after_a_silence():
             for _ in range(3):
                 b.broadcast(Port.ROUTER, b"here")
                 await asyncio.sleep(2 * ABSENT)
-            assert told.returns == [2] * returns
+            assert result.returns == [2] * returns
 
     run_in_virtual_time(story())
 
@@ -295,13 +295,13 @@ def test_a_neighbour_that_was_given_up_returns_once_after_a_silence():
 def test_what_waits_is_withdrawn_in_order_and_what_was_begun_is_not():
     async def story():
         medium = Medium()
-        a, told, _, _ = pair(medium)
+        a, result, _, _ = pair(medium)
         medium.part(1, 2)
         for n in range(WINDOW + 5):
             a.send(Port.ROUTER, b"x", 2, n)
         assert a.withdraw(2) == list(range(WINDOW, WINDOW + 5))
         assert a.withdraw(2) == [] and a.withdraw(77) == []
-        await until(lambda: len(told.failures) == WINDOW)
+        await until(lambda: len(result.failures) == WINDOW)
 
     run(story)
 
@@ -323,19 +323,19 @@ def test_urgent_payloads_go_before_the_others():
 def test_a_full_queue_drops_the_newcomer_and_says_so():
     async def story():
         medium = Medium()
-        a, told, _, _ = pair(medium)
+        a, result, _, _ = pair(medium)
         medium.part(1, 2)
         for n in range(WINDOW + MOST_WAITING + 2):
             a.send(Port.ROUTER, b"x", 2, n)
-        await until(lambda: told.drops)
-        assert told.drops == [(WINDOW + MOST_WAITING, 2), (WINDOW + MOST_WAITING + 1, 2)]
+        await until(lambda: result.drops)
+        assert result.drops == [(WINDOW + MOST_WAITING, 2), (WINDOW + MOST_WAITING + 1, 2)]
 
     run(story)
 
 
 def test_what_waits_for_many_silent_neighbours_is_bounded_in_bytes():
     async def story():
-        a, told = make(1, [Medium().bearer(1)])
+        a, result = make(1, [Medium().bearer(1)])
         sent, most = 0, 0
         for n in range(1500):  # more neighbours than are remembered
             for _ in range(12):
@@ -343,8 +343,8 @@ def test_what_waits_for_many_silent_neighbours_is_bounded_in_bytes():
                 sent += 1
             most = max(most, a.backlog.bytes)
         assert MOST_BACKLOG_BYTES // 2 < most <= MOST_BACKLOG_BYTES + TRANSFER_BYTES
-        await until(lambda: len(told.drops) + len(told.failures) == sent)
-        assert a.backlog.bytes == 0 and len(told.drops) > sent // 2
+        await until(lambda: len(result.drops) + len(result.failures) == sent)
+        assert a.backlog.bytes == 0 and len(result.drops) > sent // 2
 
     run_in_virtual_time(story())
 
@@ -352,7 +352,7 @@ def test_what_waits_for_many_silent_neighbours_is_bounded_in_bytes():
 def test_what_waits_counts_nothing_once_it_has_gone():
     async def story():
         medium = Medium()
-        a, told, _, heard = pair(medium)
+        a, result, _, heard = pair(medium)
         for n in range(50):
             a.send(Port.ROUTER, bytes(n), 2, n)
         assert a.backlog.bytes > 0
@@ -362,7 +362,7 @@ def test_what_waits_counts_nothing_once_it_has_gone():
         for n in range(50):
             a.send(Port.ROUTER, bytes(n), 2, n)
         a.withdraw(2)
-        await until(lambda: len(told.failures) == WINDOW)
+        await until(lambda: len(result.failures) == WINDOW)
         assert a.backlog.bytes == 0
 
     run_in_virtual_time(story())
@@ -403,11 +403,11 @@ def test_another_node_with_the_own_id_is_reported():
     async def story():
         medium = Medium()
         medium.join("a", "b")
-        a, told = make(1, [medium.bearer("a")])
+        a, result = make(1, [medium.bearer("a")])
         b, heard = make(1, [medium.bearer("b")])
         a.broadcast(Port.HELLO, b"x")
         b.broadcast(Port.HELLO, b"x")
-        await until(lambda: told.clashes and heard.clashes)
+        await until(lambda: result.clashes and heard.clashes)
         assert not heard.payloads
 
     run(story)
@@ -446,12 +446,12 @@ def test_nodes_on_one_interface_hear_each_other_by_multicast():
     async def story():
         port = free_port()
         interface = link_local_interface()
-        (a, told), (b, heard) = (make(node, [InterfaceBearer(interface, port)]) for node in (1, 2))
+        (a, result), (b, heard) = (make(node, [InterfaceBearer(interface, port)]) for node in (1, 2))
         a.broadcast(Port.ROUTER, b"to all")
         await until(lambda: heard.payloads)
         b.send(Port.ROUTER, b"back", 1, None)
-        await until(lambda: told.payloads)
-        assert told.payloads == [(2, b"back")] and heard.payloads == [(1, b"to all")]
+        await until(lambda: result.payloads)
+        assert result.payloads == [(2, b"back")] and heard.payloads == [(1, b"to all")]
         assert a.opener.refused[Refusal.OWN] >= 1
         a.close()
         b.close()
@@ -462,11 +462,11 @@ def test_nodes_on_one_interface_hear_each_other_by_multicast():
 def test_nodes_hear_each_other_by_ipv4_broadcast():
     async def story():
         port = free_port()
-        (a, told), (b, heard) = (make(node, [BroadcastBearer("127.255.255.255", port)]) for node in (1, 2))
+        (a, result), (b, heard) = (make(node, [BroadcastBearer("127.255.255.255", port)]) for node in (1, 2))
         a.broadcast(Port.ROUTER, b"to all")
         await until(lambda: heard.payloads)
         b.send(Port.ROUTER, b"back", 1, None)
-        await until(lambda: told.payloads)
+        await until(lambda: result.payloads)
         a.close()
         b.close()
 

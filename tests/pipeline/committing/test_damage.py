@@ -37,10 +37,10 @@ def only_batch(store):
 def test_a_lake_that_is_whole(store):
     batch = only_batch(store)
     assert find_damaged(store.facts, batch) == {} == find_lost(store.facts, batch)
-    told = verify(store)
+    result = verify(store)
     sizes = [table_file(store.facts, table, batch.name).local.stat().st_size for table in batch.files]
-    assert (told.runs, told.files, told.bytes) == (3, len(batch.files), sum(sizes))
-    assert told.damaged == {} == told.lost
+    assert (result.runs, result.files, result.bytes) == (3, len(batch.files), sum(sizes))
+    assert result.damaged == {} == result.lost
 
 
 def test_a_file_that_is_gone_and_one_that_cannot_be_read(store):

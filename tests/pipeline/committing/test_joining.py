@@ -81,8 +81,8 @@ def failing(number):
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_task_that_finds_the_disk_full_says_so(monkeypatch, store, number):
     monkeypatch.setattr(batch_tasks, "join_staged", failing(number))
-    told = write_batch_tables(store.staged, str(store.facts), BatchTask("new", ("drops",), {}))
-    assert told.files == told.damaged == {} and os.strerror(number) in told.full
+    text = write_batch_tables(store.staged, str(store.facts), BatchTask("new", ("drops",), {}))
+    assert text.files == text.damaged == {} and os.strerror(number) in text.full
 
 
 def test_any_other_trouble_with_the_disk_is_an_error(monkeypatch, store):
@@ -156,8 +156,8 @@ def test_a_batch_with_damage_that_nobody_finds_is_out_as_a_whole_if_there_surely
     (name,) = store.snapshot().batches
     assert Committer(None, store).repair([name]) == {}
     assert store.snapshot().runs().keys() == set(RUNS[:2])
-    told = "a file with its rows does not match its digest"
-    assert Committer(None, store).repair([name], surely=True) == dict.fromkeys(RUNS[:2], told)
+    result = "a file with its rows does not match its digest"
+    assert Committer(None, store).repair([name], surely=True) == dict.fromkeys(RUNS[:2], result)
     assert not store.snapshot().batches and not list(store.facts.local.glob("*/*.parquet"))
 
 
@@ -196,16 +196,16 @@ def test_what_is_staged_while_runs_go_on_is_committed_once_there_is_enough(monke
 
 def test_what_is_staged_does_not_wait_for_ever_and_damage_is_told_once(monkeypatch, store):
     monkeypatch.setattr(committing, "_LONGEST", 0.0)
-    told = []
+    received = []
     store.staging.write_manifest({"run": RUNS[5], "status": "failed", "error": "x", "files": {}})
     for run in RUNS[:2]:
         stage(store, run)
     (store.staging.run_folder(RUNS[0]) / "drops.parquet").remove()
-    with Committer(None, store).commit_meanwhile(told.append):
-        await_(lambda: told)
+    with Committer(None, store).commit_meanwhile(received.append):
+        await_(lambda: received)
         stage(store, RUNS[2])
         await_(lambda: committed(store) == set(RUNS[1:3]))
-    assert told == [f"{RUNS[0]} was damaged before it was committed: drops.parquet is gone"]
+    assert received == [f"{RUNS[0]} was damaged before it was committed: drops.parquet is gone"]
     assert store.staging.read_manifest(RUNS[5])["status"] == "failed"
 
 

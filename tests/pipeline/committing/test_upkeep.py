@@ -143,8 +143,8 @@ def test_every_byte_is_verified_and_damage_is_taken_out(measured, capsys):
     assert store.survey(done(store)).done.keys() == done(store), "its length is as it was"
     assert verify(store).damaged == {f"drops/{batch.name}.parquet": "does not match its digest"}
     assert invoke(["campaign", "verify", folder, "--repair", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["lost"].keys() == batch.runs.keys()
+    record = json.loads(capsys.readouterr().out)
+    assert record["lost"].keys() == batch.runs.keys()
     assert done(store) == done(store) - batch.runs.keys()
     assert invoke(["campaign", "verify", folder]) == 0
 
@@ -176,8 +176,8 @@ def test_two_campaigns_are_compared_seed_by_seed(measured, tmp_path, capsys):
     assert {change.metric for change in found.changes} == {"messages"} and len(found.changes) == 4
     assert all(change.significant and change.difference == 1000 for change in found.changes)
     assert invoke(["campaign", "diff", str(store.folder), str(other.folder), "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["changes"][0]["significant"] is True and told["compared"] == 8
+    record = json.loads(capsys.readouterr().out)
+    assert record["changes"][0]["significant"] is True and record["compared"] == 8
 
 
 def test_a_finished_campaign_knows_that_there_is_nothing_to_do(measured):

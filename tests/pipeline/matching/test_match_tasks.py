@@ -25,9 +25,9 @@ def load():
     """Filters and events, and which match, told by the filters themselves."""
     realistic, r = Realistic(1), Random(7)
     filters, events = [realistic.filter(r) for _ in range(150)], [realistic.event(r) for _ in range(25)]
-    told = {(e, k) for e, event in enumerate(events) for k, f in enumerate(filters) if f.matches(event)}
-    assert len(told) > 25 and {e for e, _ in told} != set(range(25))
-    return list(map(str, filters)), [event.to_json() for event in events], told
+    values = {(e, k) for e, event in enumerate(events) for k, f in enumerate(filters) if f.matches(event)}
+    assert len(values) > 25 and {e for e, _ in values} != set(range(25))
+    return list(map(str, filters)), [event.to_json() for event in events], values
 
 
 def batches(bodies, size=10, kind=None):
@@ -59,28 +59,28 @@ def ways(filters, events, pairs):
 
 @pytest.mark.parametrize("way", BroadcastSide)
 def test_every_way_finds_the_pairs_that_match_each_once(load, way):
-    filters, events, told = load
+    filters, events, result = load
     found = ways(filters, events, pairs=True)[way]
-    assert sorted((row["event"], row["filter"]) for row in found) == sorted(told)
+    assert sorted((row["event"], row["filter"]) for row in found) == sorted(result)
     assert {(row["count"], row["why"]) for row in found} == {(1, None)}
 
 
 @pytest.mark.parametrize("way", BroadcastSide)
 def test_every_way_counts_what_matches_also_if_nothing_does(load, way):
-    filters, events, told = load
+    filters, events, result = load
     found = ways(filters, events, pairs=False)[way]
-    expected = [(e, sum(event == e for event, _ in told)) for e in range(len(events))]
+    expected = [(e, sum(event == e for event, _ in result)) for e in range(len(events))]
     assert sorted((row["event"], row["count"]) for row in found) == expected
     assert {(row["filter"], row["why"]) for row in found} == {(None, None)}
 
 
 @pytest.mark.parametrize("way", BroadcastSide)
 def test_what_is_not_understood_is_told_with_its_reason_and_the_rest_goes_on(load, way):
-    filters, events, told = load
+    filters, events, result = load
     found = ways([*filters, "/Nonsense[", None, "/Nonsense["], [*events, "{", None], pairs=True)[way]
     good = [row for row in found if row["why"] is None]
     bad = {(row["event"], row["filter"]) for row in found if row["why"] is not None}
-    assert {(row["event"], row["filter"]) for row in good} == told
+    assert {(row["event"], row["filter"]) for row in good} == result
     assert bad == {(None, 150), (None, 151), (None, 152), (25, None), (26, None)}
     assert next(row["why"] for row in found if row["filter"] == 151) == "no filter at all"
     assert {row["count"] for row in found if row["why"] is not None} == {None}
@@ -130,9 +130,9 @@ def test_what_is_small_goes_to_everyone_up_to_its_bound(filters, events, way):
 
 @pytest.mark.parametrize("times", [1, 2], ids=["seldom repeated", "repeated"])
 def test_the_pairs_do_not_depend_on_how_many_parsed_filters_are_kept(load, monkeypatch, times):
-    filters, events, told = load
+    filters, events, result = load
     monkeypatch.setattr(match_join, "_REMEMBERED", 8)
     found = ways([text for text in filters for _ in range(times)], events, pairs=True)
     for rows in found.values():
         pairs = sorted((row["event"], row["filter"]) for row in rows)
-        assert pairs == sorted((e, times * k + again) for e, k in told for again in range(times))
+        assert pairs == sorted((e, times * k + again) for e, k in result for again in range(times))

@@ -81,12 +81,12 @@ def measure_overhead(facts, warmup, requests, answered, gamma=10.0):
 
 
 def measure_communities(facts, warmup):
-    told = sorted((s["time"], s["node"], s["value"]) for s in facts["states"] if s["name"] == "community")
-    moments = [index for index, row in enumerate(told) if row[0] >= warmup]
-    before = min(moments, default=len(told))
-    counts, times = [], [warmup] * bool(before) + [told[index][0] for index in moments]
+    result = sorted((s["time"], s["node"], s["value"]) for s in facts["states"] if s["name"] == "community")
+    moments = [index for index, row in enumerate(result) if row[0] >= warmup]
+    before = min(moments, default=len(result))
+    counts, times = [], [warmup] * bool(before) + [result[index][0] for index in moments]
     for end in ([before] if before else []) + [index + 1 for index in moments]:
-        latest = {node: value for _, node, value in told[:end]}
+        latest = {node: value for _, node, value in result[:end]}
         members = list(latest.values())
         counts.append((len(set(members)), sum(members.count(each) < 3 for each in set(members))))
     stood = [after - now for now, after in pairwise(times)]
@@ -136,14 +136,14 @@ def measure_sent(facts, warmup, gamma=10.0):
 
 
 def measure_states(facts, warmup, nodes):
-    told = {}
+    values = {}
     for row in sorted(facts["states"], key=lambda row: (row["time"], row["value"])):
-        told.setdefault(row["name"], {}).setdefault(row["node"], []).append((row["time"], row["value"]))
+        values.setdefault(row["name"], {}).setdefault(row["node"], []).append((row["time"], row["value"]))
 
     def highest(name):
         """Walk through time: what holds at the warm-up, and what is told after it."""
         found = []
-        for rows in told.get(name, {}).values():
+        for rows in values.get(name, {}).values():
             standing = [value for time, value in rows if time <= warmup][-1:]
             at_warmup = [value for time, value in rows if time == warmup]
             found.append(max([*standing, *at_warmup, *(value for time, value in rows if time > warmup)]))
@@ -151,7 +151,7 @@ def measure_states(facts, warmup, nodes):
 
     def rise(name):
         total = 0
-        for rows in told.get(name, {}).values():
+        for rows in values.get(name, {}).values():
             held = 0
             for time, value in rows:
                 total += (value - held if value >= held else value) if time >= warmup else 0

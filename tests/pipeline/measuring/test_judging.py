@@ -225,8 +225,8 @@ def test_an_ordering_is_judged_on_differences_and_a_trend_on_the_climb_of_its_li
 
 def summary_of(spark, protocols):
     """The summary of protocols at one point, of whose runs some metrics are known, by protocol and metric."""
-    named = [(name, seed, told) for name, runs in protocols.items() for seed, told in enumerate(runs)]
-    rows = [{"run": f"{name}{seed}"} | dict.fromkeys(METRICS) | told for name, seed, told in named]
+    named = [(name, seed, row) for name, runs in protocols.items() for seed, row in enumerate(runs)]
+    rows = [{"run": f"{name}{seed}"} | dict.fromkeys(METRICS) | row for name, seed, row in named]
     points = [
         {"sweep": "s", "point": "{}", "protocol": name, "seed": seed, "run": f"{name}{seed}"}
         for name, seed, _ in named
@@ -350,8 +350,10 @@ def test_what_other_code_judged_is_judged_again_from_the_metrics(spark, made, tm
     assert not store.stale()
     written = store.table_file("verdicts").read()
     table = pq.read_table(tmp_path / "tables" / "verdicts.parquet")
-    told = {**table.schema.metadata, MADE_FROM: written_by_other_code(table.schema.metadata[MADE_FROM])}
-    pq.write_table(table.slice(0, 3).replace_schema_metadata(told), tmp_path / "tables" / "verdicts.parquet")
+    values = {**table.schema.metadata, MADE_FROM: written_by_other_code(table.schema.metadata[MADE_FROM])}
+    pq.write_table(
+        table.slice(0, 3).replace_schema_metadata(values), tmp_path / "tables" / "verdicts.parquet"
+    )
     assert store.stale() == {"verdicts"}
     derive_again(spark, store)
     assert not store.stale() and store.table_file("verdicts").read() == written

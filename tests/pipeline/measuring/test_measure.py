@@ -42,8 +42,8 @@ def test_every_metric_equals_its_slow_twin(spark, invented, warmup):
     for row in found:
         expected = metric_twins.measure(runs[row["run"]], warmup, 250.0, 20)
         for metric in METRICS:
-            told = None if expected[metric] is None else pytest.approx(expected[metric], rel=1e-12)
-            assert row[metric] == told, (row["run"], metric)
+            result = None if expected[metric] is None else pytest.approx(expected[metric], rel=1e-12)
+            assert row[metric] == result, (row["run"], metric)
 
 
 @pytest.mark.parametrize("rows", [1, 7, 1000])
@@ -65,8 +65,8 @@ def test_row_groups_of_any_length_with_plain_words_give_the_same_metrics(tmp_pat
         for row in measure_task(store.facts, portion, MetricConstants(), list(METRICS)):
             expected = metric_twins.measure(runs[row["run"]], 40.0, 250.0, 20)
             for metric in METRICS:
-                told = None if expected[metric] is None else pytest.approx(expected[metric], rel=1e-12)
-                assert row[metric] == told, metric
+                result = None if expected[metric] is None else pytest.approx(expected[metric], rel=1e-12)
+                assert row[metric] == result, metric
 
 
 def test_no_runs_give_an_empty_table_of_the_same_shape(spark, tmp_path):
@@ -90,6 +90,6 @@ def test_a_run_that_cannot_be_read_is_a_row_that_says_so_beside_the_others(tmp_p
         for portion in split_tasks(store.snapshot(), settings_of(runs, 0.0), 2)
         for row in measure_task(store.facts, portion, MetricConstants(), list(METRICS))
     ]
-    told = {row["run"]: row.get("error") for row in rows}
-    assert "No such file" in told["00000003"] and "legs" in told["00000003"]
-    assert told["00000004"] is None
+    response = {row["run"]: row.get("error") for row in rows}
+    assert "No such file" in response["00000003"] and "legs" in response["00000003"]
+    assert response["00000004"] is None

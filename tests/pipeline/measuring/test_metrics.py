@@ -50,10 +50,10 @@ def test_every_metric_equals_its_slow_twin(seed, warmup):
 def test_the_generated_facts_put_every_metric_to_the_test(metric):
     """Two cases in three have a value, and hardly two the same; else the law above would be about nothing."""
     found = [evaluate(metric_input(facts_of(invent(seed))), [metric])[metric] for seed in range(60)]
-    told = [value for value in found if value is not None]
-    assert len(told) > 40
-    assert len(set(told)) > 12
-    assert sum(value != 0 for value in told) > 25
+    result = [value for value in found if value is not None]
+    assert len(result) > 40
+    assert len(set(result)) > 12
+    assert sum(value != 0 for value in result) > 25
 
 
 MUTANTS = {
@@ -85,14 +85,14 @@ def test_a_metric_that_is_a_little_wrong_is_caught(metric, monkeypatch):
 @pytest.mark.parametrize("seed", range(24))
 def test_a_run_tells_what_campaigns_tell(seed):
     tables = invent(seed)
-    told = measure(facts_of(tables))
+    result = measure(facts_of(tables))
     twin = metric_twins.measure(tables, WARMUP, 250.0, HEADER)
-    for name in told.to_dict().keys() & METRICS.keys() - {"messages", "frames", "drops"}:
-        assert getattr(told, name) == (None if twin[name] is None else pytest.approx(twin[name])), name
-    assert told.duplicate_deliveries == twin["duplicate_deliveries"]
+    for name in result.to_dict().keys() & METRICS.keys() - {"messages", "frames", "drops"}:
+        assert getattr(result, name) == (None if twin[name] is None else pytest.approx(twin[name])), name
+    assert result.duplicate_deliveries == twin["duplicate_deliveries"]
     for category in ("event", "subscription", "routing", "control"):
-        assert told.messages[category] == twin[f"messages_{category}"]
-    assert told.messages["total"] == twin["messages"]
+        assert result.messages[category] == twin[f"messages_{category}"]
+    assert result.messages["total"] == twin["messages"]
 
 
 times = st.floats(0, 100).map(lambda t: round(t, 3))
@@ -151,7 +151,7 @@ def test_pairs_equal_their_twin_in_any_order(history, warmup, random):
         },
         warmup,
     )
-    told = {
+    values = {
         "publications": found.publications,
         "expected": found.expected,
         "delivered": len(found.delays),
@@ -160,7 +160,7 @@ def test_pairs_equal_their_twin_in_any_order(history, warmup, random):
         "delay_p95": found.percentile(95),
         "delay_max": found.percentile(100),
     }
-    assert told == approx({name: twin[name] for name in told})
+    assert values == approx({name: twin[name] for name in values})
     random.shuffle(expected)
     random.shuffle(delivered)
     again = pairs_of(born, expected, delivered, warmup)

@@ -76,16 +76,18 @@ def test_short_runs_of_every_protocol_write_the_same_in_company_as_alone(tmp_pat
         )
     ).runs
     try:
-        together = {told["run"]: told for told in execute_all(tasks_in(tmp_path / "a", runs))}
-        backwards = {told["run"]: told for told in execute_all(tasks_in(tmp_path / "b", runs[::-1]))}
-        alone = {told["run"]: told for told in map(execute, tasks_in(tmp_path / "c", runs))}
+        together = {expected["run"]: expected for expected in execute_all(tasks_in(tmp_path / "a", runs))}
+        backwards = {
+            expected["run"]: expected for expected in execute_all(tasks_in(tmp_path / "b", runs[::-1]))
+        }
+        alone = {expected["run"]: expected for expected in map(execute, tasks_in(tmp_path / "c", runs))}
     finally:
         supervisor_of("any").stop()
     assert len(alone) == len(protocols)
-    for run, told in alone.items():
-        assert told["status"] == "done", told
-        assert together[run]["files"] == backwards[run]["files"] == told["files"]
-        assert told["rows"] > 0
+    for run, expected in alone.items():
+        assert expected["status"] == "done", expected
+        assert together[run]["files"] == backwards[run]["files"] == expected["files"]
+        assert expected["rows"] > 0
 
 
 def test_a_router_shares_a_process_only_if_its_own_class_says_so(added):
@@ -103,18 +105,18 @@ def tasks_in(folder, runs):
 
 
 def test_runs_in_company_share_a_process_and_are_staged_as_others_are(ask, calls, tmp_path):
-    told = list(execute_all(ask("a", "b", "c")))
-    assert [each["status"] for each in told] == ["done"] * 3
-    assert [each["run"] for each in told] == [f"{number:020x}" for number in range(3)]
-    assert [calls(each["run"]) for each in told] == [1, 1, 1]
+    result = list(execute_all(ask("a", "b", "c")))
+    assert [each["status"] for each in result] == ["done"] * 3
+    assert [each["run"] for each in result] == [f"{number:020x}" for number in range(3)]
+    assert [calls(each["run"]) for each in result] == [1, 1, 1]
     staging = Staging(str(tmp_path / "staged"))
-    for each in told:
+    for each in result:
         assert staging.read_manifest(each["run"]) == each
         assert each["cpu"] > 0 and each["memory"] > 0 and each["wall"] > 0 and each["version"] == "v"
         for name, file in each["files"].items():
             assert (tmp_path / "staged" / f"run={each['run']}" / name).stat().st_size == file["size"]
     assert not list((tmp_path / "staged").glob(".work-*"))
-    assert len({processes(each["run"], tmp_path) for each in told}) == 1
+    assert len({processes(each["run"], tmp_path) for each in result}) == 1
 
 
 def processes(run, tmp_path):
@@ -124,9 +126,9 @@ def processes(run, tmp_path):
 
 
 def test_runs_of_routers_that_do_not_declare_to_share_are_alone(ask, calls, tmp_path):
-    told = list(execute_all(ask("a", "b", shares=False)))
-    assert [each["status"] for each in told] == ["done"] * 2
-    assert len({processes(each["run"], tmp_path) for each in told}) == 2
+    result = list(execute_all(ask("a", "b", shares=False)))
+    assert [each["status"] for each in result] == ["done"] * 2
+    assert len({processes(each["run"], tmp_path) for each in result}) == 2
 
 
 @pytest.mark.parametrize(
@@ -141,17 +143,17 @@ def test_runs_of_routers_that_do_not_declare_to_share_are_alone(ask, calls, tmp_
     ],
 )
 def test_what_goes_wrong_in_company_goes_wrong_alone_and_the_others_are_done(ask, calls, how, error, limits):
-    told = list(execute_all(ask("a", how, "b", **limits)))
-    assert [each["status"] for each in told] == ["done", "failed", "done"]
-    assert told[1]["error"].startswith(error)
-    assert calls(told[0]["run"]) == 1
-    assert calls(told[1]["run"]) == (3 if how == "killed always" else 2)
+    result = list(execute_all(ask("a", how, "b", **limits)))
+    assert [each["status"] for each in result] == ["done", "failed", "done"]
+    assert result[1]["error"].startswith(error)
+    assert calls(result[0]["run"]) == 1
+    assert calls(result[1]["run"]) == (3 if how == "killed always" else 2)
 
 
 def test_a_run_that_only_failed_in_company_is_done_alone(ask, calls):
-    told = list(execute_all(ask("a", "only alone", "b")))
-    assert [each["status"] for each in told] == ["done"] * 3
-    assert [calls(each["run"]) for each in told] == [1, 2, 1]
+    result = list(execute_all(ask("a", "only alone", "b")))
+    assert [each["status"] for each in result] == ["done"] * 3
+    assert [calls(each["run"]) for each in result] == [1, 2, 1]
 
 
 def test_a_task_tried_again_does_together_what_is_not_yet_staged(ask, calls):
@@ -159,6 +161,6 @@ def test_a_task_tried_again_does_together_what_is_not_yet_staged(ask, calls):
     list(execute_all(tasks))
     for task in tasks[1:3]:
         Staging(task.staged).remove(task.run.id)
-    told = list(execute_all(tasks, again=True))
-    assert [each["status"] for each in told] == ["done"] * 4
-    assert [calls(each["run"]) for each in told] == [1, 2, 2, 1]
+    result = list(execute_all(tasks, again=True))
+    assert [each["status"] for each in result] == ["done"] * 4
+    assert [calls(each["run"]) for each in result] == [1, 2, 2, 1]

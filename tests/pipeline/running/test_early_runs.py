@@ -64,7 +64,7 @@ def test_runs_are_done_and_staged_as_tasks_do_them_and_then_all_is_over(ask, tmp
     assert ended == statuses
     assert {each["run"]: each["status"] for each in heard} == statuses
     staged = Staging(str(tmp_path / "staged")).survey()
-    assert {run: told["status"] for run, told in staged.items()} == statuses
+    assert {run: expected["status"] for run, expected in staged.items()} == statuses
     assert staged[f"{1:020x}"]["error"].startswith("RuntimeError: the radio caught fire")
 
 

@@ -70,10 +70,10 @@ def pretend(monkeypatch, tmp_path, full=None):
     def execute(task):
         done.append(task.run.id)
         status = "disk full" if task.run.id == full else "done"
-        told = {"run": task.run.id, "status": status, "error": "", "files": {}}
+        values = {"run": task.run.id, "status": status, "error": "", "files": {}}
         if status == "done":
-            staging.write_manifest(told)
-        return told
+            staging.write_manifest(values)
+        return values
 
     monkeypatch.setattr(tasks, "execute", execute)
     return [RunTask(run, str(tmp_path), 1.0, 1e9) for run in some(5)], done
@@ -85,8 +85,8 @@ def test_a_task_that_is_tried_again_does_what_was_not_yet_staged(monkeypatch, tm
         if number == 2:
             break  # the worker is lost
     Staging(tmp_path).remove(given[0].run.id)
-    told = list(execute_all(given, again=True))
-    assert [each["run"] for each in told] == [task.run.id for task in given]
+    result = list(execute_all(given, again=True))
+    assert [each["run"] for each in result] == [task.run.id for task in given]
     assert [done.count(task.run.id) for task in given] == [2, 1, 1, 1, 1]
 
 

@@ -48,7 +48,7 @@ def test_the_longest_runs_go_first_and_all_that_becomes_of_them_is_heard(spark, 
     assert [each["run"] for each in outcomes] == [run.id for run in reversed(RUNS)]  # the order of tasks
     assert [each["status"] for each in outcomes] == ["done", "done", "done", "failed"]
     assert watched[-1] == (3, 1), "the last look is after the last word"
-    assert {run: told["status"] for run, told in store.staging.survey().items()} == {
+    assert {run: expected["status"] for run, expected in store.staging.survey().items()} == {
         each["run"]: each["status"] for each in outcomes
     }
 
@@ -61,7 +61,9 @@ def test_known_costs_decide_which_run_is_longest_and_equal_ones_keep_their_order
 
 
 def test_a_full_disk_is_told_with_the_folder(spark, store):
-    with pytest.raises(DiskFull, match=r"the disk is full \(.*No space left.*\); make room and run") as told:
+    with pytest.raises(
+        DiskFull, match=r"the disk is full \(.*No space left.*\); make room and run"
+    ) as raised:
         simulate(spark, store, RUNS, LIMITS, runner=f"{__name__}:fill_the_disk")
-    assert str(told.value).startswith(str(store.folder))
+    assert str(raised.value).startswith(str(store.folder))
     assert not store.staging.survey()

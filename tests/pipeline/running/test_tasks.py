@@ -77,28 +77,28 @@ def look(tmp_path):
 
 
 def test_a_run_that_is_done_tells_its_files_which_are_staged(do, look, tmp_path):
-    told = do(write_two_files)
-    assert (told["run"], told["version"], told["status"], told["error"], told["rows"]) == (
+    result = do(write_two_files)
+    assert (result["run"], result["version"], result["status"], result["error"], result["rows"]) == (
         *(RUN.id, "v", "done", ""),
         0,
     )
-    assert [(name, file["size"]) for name, file in told["files"].items()] == [("a.json", 3), ("b.json", 5)]
-    assert told["files"]["a.json"]["digest"] != told["files"]["b.json"]["digest"]
-    assert look() == told and 0 < told["wall"] < 60
+    assert [(name, file["size"]) for name, file in result["files"].items()] == [("a.json", 3), ("b.json", 5)]
+    assert result["files"]["a.json"]["digest"] != result["files"]["b.json"]["digest"]
+    assert look() == result and 0 < result["wall"] < 60
     kept = sorted(file.name for file in (tmp_path / "staged" / f"run={RUN.id}").iterdir())
     assert kept == ["a.json", "b.json", "manifest.json"]
     assert not list((tmp_path / "staged").glob(".work-*"))
 
 
 def test_a_run_that_raises_tells_where_and_keeps_its_traceback(do, look, tmp_path):
-    told = do(raise_much)
-    assert (told["status"], told["files"], told["rows"]) == ("failed", {}, None)
-    what, _, where = told["error"].rpartition(" (")
+    result = do(raise_much)
+    assert (result["status"], result["files"], result["rows"]) == ("failed", {}, None)
+    what, _, where = result["error"].rpartition(" (")
     assert what == "RuntimeError: " + ("one two" + "x" * 1000)[:400]
     assert where.startswith(f"{Path(__file__).name}:")
     kept = (tmp_path / "staged" / f"run={RUN.id}" / "traceback.txt").read_text()
     assert kept.startswith("Traceback") and "x" * 1000 in kept
-    assert look() == told
+    assert look() == result
 
 
 def test_of_a_long_traceback_the_end_is_kept(monkeypatch):
@@ -117,29 +117,29 @@ def test_of_a_long_traceback_the_end_is_kept(monkeypatch):
     ],
 )
 def test_what_a_run_failed_of_is_told_and_staged(do, look, runner, error):
-    told = do(runner)
-    assert (told["run"], told["status"], told["error"]) == (RUN.id, "failed", error)
-    assert look() == told
+    result = do(runner)
+    assert (result["run"], result["status"], result["error"]) == (RUN.id, "failed", error)
+    assert look() == result
 
 
 @pytest.mark.parametrize("runner", [raise_disk_full, raise_quota])
 def test_a_full_disk_is_not_the_runs_fault_and_nothing_is_staged(do, look, runner):
-    told = do(runner)
-    assert (told["run"], told["status"]) == (RUN.id, "disk full")
+    result = do(runner)
+    assert (result["run"], result["status"]) == (RUN.id, "disk full")
     assert look() is None
 
 
 def test_trouble_with_the_staging_is_an_answer_and_no_work_stays_behind(do, tmp_path):
-    told = do(stand_in_the_way)
-    assert (told["run"], told["status"], told["files"]) == (RUN.id, "failed", {})
-    assert told["error"].startswith("FileExistsError")
+    result = do(stand_in_the_way)
+    assert (result["run"], result["status"], result["files"]) == (RUN.id, "failed", {})
+    assert result["error"].startswith("FileExistsError")
     assert not list((tmp_path / "staged").glob(".work-*"))
 
 
 def test_a_run_that_failed_before_is_staged_in_its_place_when_it_is_done(do, look, tmp_path):
     do(raise_much)
-    told = do(write_two_files)
-    assert look() == told and told["status"] == "done"
+    result = do(write_two_files)
+    assert look() == result and result["status"] == "done"
     kept = sorted(file.name for file in (tmp_path / "staged" / f"run={RUN.id}").iterdir())
     assert kept == ["a.json", "b.json", "manifest.json"]
-    assert do(raise_much)["status"] == "failed" and look() == told  # a failure never hides that it was done
+    assert do(raise_much)["status"] == "failed" and look() == result  # a failure never hides that it was done

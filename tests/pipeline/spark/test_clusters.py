@@ -57,8 +57,8 @@ def drive(out, where, **environment):
 
 
 def conduct(out, where):
-    told, _ = drive(out, where).communicate(timeout=1200)
-    assert told.endswith("finished\n"), told[-3000:]
+    errors, _ = drive(out, where).communicate(timeout=1200)
+    assert errors.endswith("finished\n"), errors[-3000:]
 
 
 def assert_same(out, whole):
@@ -118,12 +118,12 @@ def test_an_executor_with_other_code_that_joins_later_does_no_run(tmp_path, whol
     (tmp_path / "other").mkdir()
     environment = other_code(tmp_path / "other")
     standalone.add("two", **environment)
-    told, _ = driver.communicate(timeout=1200)
+    errors, _ = driver.communicate(timeout=1200)
     assert not list((tmp_path / "other" / "calls").iterdir())
-    if told.endswith("finished\n"):
+    if errors.endswith("finished\n"):
         assert_same(out, whole)
     else:
-        last = told.strip().splitlines()[-1]
+        last = errors.strip().splitlines()[-1]
         assert re.search(
             r"an executor on \S+ runs Roamcast .*; install the same wheel on every worker$", last
         )
@@ -178,8 +178,8 @@ def test_workers_at_other_addresses_take_part_and_one_may_die(tmp_path, whole, n
         assert driver.poll() is None, driver.communicate()
         time.sleep(0.1)
     cluster.kill(next(iter(spaces)))
-    told, _ = driver.communicate(timeout=1200)
-    assert told.endswith("finished\n"), told[-3000:]
+    errors, _ = driver.communicate(timeout=1200)
+    assert errors.endswith("finished\n"), errors[-3000:]
     assert_same(out, whole)
 
 

@@ -86,9 +86,9 @@ def shout(item):
 @pytest.mark.xdist_group("spark")
 def test_each_item_is_a_task_elsewhere_and_answers_come_in_the_order_of_items(spark):
     items = [f"item {number}" for number in range(5)]
-    told = spread(spark, "trying", items, shout)
-    assert [answer for _, answer in told] == [item.upper() for item in items]
-    assert os.getpid() not in {process for process, _ in told}
+    result = spread(spark, "trying", items, shout)
+    assert [answer for _, answer in result] == [item.upper() for item in items]
+    assert os.getpid() not in {process for process, _ in result}
     assert spread(spark, "trying", [], shout) == []
 
 

@@ -56,8 +56,8 @@ def test_the_same_code_works(executor):
 def test_other_code_of_any_stage_is_refused(executor, room):
     file = executor.package / room / "__init__.py"
     file.write_text(file.read_text() + "\n# changed\n")
-    told = executor()
-    assert told.returncode == 1 and re.search(OTHER_CODE, told.stderr), told.stderr
+    result = executor()
+    assert result.returncode == 1 and re.search(OTHER_CODE, result.stderr), result.stderr
 
 
 def test_an_executor_without_roamcast_is_reported_as_such(executor):

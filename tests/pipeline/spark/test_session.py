@@ -53,6 +53,6 @@ def test_ctrl_c_while_the_jvm_works_is_raised_and_not_logged(tmp_path):
         except subprocess.TimeoutExpired:
             continue
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=120)
-    assert process.returncode == 130, told
-    assert "Traceback" not in told, told
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors, errors

@@ -59,9 +59,11 @@ def test_masters_that_stand_by_are_all_known():
 
 
 def test_a_dead_master_is_told_at_once_and_a_living_one_among_dead_ones_is_enough(silent):
-    with pytest.raises(SessionError, match=r"no Spark master answers at .*refused.*see that it runs") as told:
+    with pytest.raises(
+        SessionError, match=r"no Spark master answers at .*refused.*see that it runs"
+    ) as raised:
         check_reachable(f"spark://127.0.0.1:{silent}")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)
     with socket.create_server(("127.0.0.1", 0)) as living:
         check_reachable(f"spark://127.0.0.1:{silent},127.0.0.1:{living.getsockname()[1]}")
 
@@ -133,7 +135,7 @@ def test_other_code_on_an_executor_is_told_in_one_line(spark):
         check()
         yield from batches
 
-    with pytest.raises(SessionError) as told, format_error("trying"):
+    with pytest.raises(SessionError) as raised, format_error("trying"):
         spark.range(0, 1, 1, 1).mapInArrow(work, "id long").toArrow()
-    assert str(told.value).endswith("this is 0.0+0badc0de; install the same wheel on every worker")
-    assert "\n" not in str(told.value)
+    assert str(raised.value).endswith("this is 0.0+0badc0de; install the same wheel on every worker")
+    assert "\n" not in str(raised.value)

@@ -19,8 +19,8 @@ from roamcast.pipeline.spark.spread import spread
 
 
 def test_the_line_of_an_error_that_says_something_is_told():
-    told = "Job aborted\n\n   at java.lang\n  java.io.IOException: no space\nCaused: SomeError: more"
-    assert one_line(RuntimeError(told)) == "java.io.IOException: no space"
+    result = "Job aborted\n\n   at java.lang\n  java.io.IOException: no space\nCaused: SomeError: more"
+    assert one_line(RuntimeError(result)) == "java.io.IOException: no space"
     assert one_line(RuntimeError("first\nthe worker crashed\n")) == "the worker crashed"
     assert one_line(RuntimeError("first\nOther Error: x")) == "Other Error: x"
     assert one_line(RuntimeError("\n  plain \nsecond")) == "plain"
@@ -39,14 +39,14 @@ def test_a_jvm_that_is_gone_is_told(error):
 
 @pytest.mark.parametrize("error", [PySparkException, Py4JError])
 def test_what_spark_gives_up_is_told_in_a_line_and_other_code_by_itself(error):
-    with pytest.raises(SessionError) as told, format_error("trying"):
+    with pytest.raises(SessionError) as raised, format_error("trying"):
         raise error("some line\nmore")
     again = "finished runs are kept: run the same command again"
-    assert str(told.value) == f"Spark gave up trying: some line; {again}"
+    assert str(raised.value) == f"Spark gave up trying: some line; {again}"
     other = "an executor on far runs Roamcast 1, this is 2; install the same wheel on every worker"
-    with pytest.raises(SessionError) as told, format_error("trying"):
+    with pytest.raises(SessionError) as raised, format_error("trying"):
         raise error(f"java.lang.Exception: x\n RuntimeError: {other}\n at java")
-    assert str(told.value) == other
+    assert str(raised.value) == other
 
 
 def test_an_error_of_our_own_stays_as_it_is():
@@ -82,11 +82,11 @@ def test_a_local_master_tries_again_too(given, taken):
 
 
 def test_a_session_is_where_it_was_told_and_keeps_to_its_folder(tmp_path):
-    told = defaults(tmp_path, "10.1.2.3", "-Xshare:auto")
-    assert told["spark.driver.host"] == told["spark.driver.bindAddress"] == "10.1.2.3"
-    assert told["spark.local.dir"] == str(tmp_path)
-    assert Path(told["spark.sql.warehouse.dir"]).parent == tmp_path
-    options = told["spark.driver.extraJavaOptions"].split()
+    result = defaults(tmp_path, "10.1.2.3", "-Xshare:auto")
+    assert result["spark.driver.host"] == result["spark.driver.bindAddress"] == "10.1.2.3"
+    assert result["spark.local.dir"] == str(tmp_path)
+    assert Path(result["spark.sql.warehouse.dir"]).parent == tmp_path
+    options = result["spark.driver.extraJavaOptions"].split()
     assert options[-1] == "-Xshare:auto"
     (logging,) = (option for option in options if option.startswith("-Dlog4j2"))
     assert Path(logging.partition("file://")[2]).is_file()
@@ -118,11 +118,11 @@ def test_a_cluster_is_called_by_where_it_is():
 def java(tmp_path, monkeypatch):
     """A Java that tells a version."""
 
-    def make(told):
+    def make(result):
         folder = tmp_path / "home" / "bin"
         folder.mkdir(parents=True, exist_ok=True)
         program = folder / "java"
-        program.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{told}\nEND\n")
+        program.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{result}\nEND\n")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setenv("JAVA_HOME", str(folder.parent))
 

@@ -44,7 +44,7 @@ def test_a_run_over_its_limit_is_a_row_with_an_error():
 def test_a_job_continues_and_refuses_worlds_of_other_ranges(spark, tmp_path):
     out = str(tmp_path / "runs")
     seen = []
-    assert run_worlds(spark, out, [SMALL], RunLimits(), lambda *told: seen.append(told)) == 1
+    assert run_worlds(spark, out, [SMALL], RunLimits(), lambda *result: seen.append(result)) == 1
     assert seen == [(0, 1), (1, 1)]
     assert run_worlds(spark, out, [SMALL], RunLimits()) == 0
     table = pq.read_table(out)

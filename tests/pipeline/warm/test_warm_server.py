@@ -55,9 +55,9 @@ def call(environment, *words):
 
 
 def answer(environment, *words):
-    told = call(environment, *words)
-    assert told.returncode == 0, told.stderr
-    return told.stdout
+    completed = call(environment, *words)
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout
 
 
 def until(holds):
@@ -124,9 +124,9 @@ def test_commands_share_a_session_of_this_code_that_only_the_token_opens(environ
     assert json.loads(answer(environment, "session", "status", "--json"))["pid"] == first["pid"]
     server = f"sc://localhost:{first['url'].split(':')[2].split('/')[0]}"
     for url in (server, f"{server}/;token=wrong"):
-        told = call(environment, *query, "--remote", url)
-        assert told.returncode == 2 and told.stderr.count("\n") == 1, told.stderr
-        assert "did not take us" in told.stderr and "wrong" not in told.stderr
+        completed = call(environment, *query, "--remote", url)
+        assert completed.returncode == 2 and completed.stderr.count("\n") == 1, completed.stderr
+        assert "did not take us" in completed.stderr and "wrong" not in completed.stderr
     compare = ("compare", SQUARE, "--protocols", "flooding", "--seeds", "2")
     tables = {}
     for name, option in (("warm", "--warm"), ("cold", "--no-warm")):
@@ -138,8 +138,8 @@ def test_commands_share_a_session_of_this_code_that_only_the_token_opens(environ
         }
     assert tables["warm"] == tables["cold"] and len(tables["warm"]) == 3
     changed = environment | {"AWS_REGION": "elsewhere"}
-    told = call(changed, *query, "--csv")
-    assert told.stdout == warm and "is not used" in told.stderr
+    completed = call(changed, *query, "--csv")
+    assert completed.stdout == warm and "is not used" in completed.stderr
     anew = json.loads(answer(changed, "session", "start", "--json"))
     assert anew["pid"] != first["pid"]
     until(lambda: not lives(first["pid"]))
@@ -163,9 +163,9 @@ def test_a_killed_server_gives_one_message_and_the_next_command_works(environmen
     [jvm] = children(session["pid"])
     with holding(environment, tmp_path) as (process, worker):
         os.kill(jvm, signal.SIGKILL)
-        _, told = process.communicate(timeout=PATIENCE)
+        _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
-        assert told == (
+        assert errors == (
             "the Spark Connect server ended while it was holding; "
             "finished runs are kept: run the same command again\n"
         )

@@ -46,10 +46,10 @@ def test_rows_that_cannot_be_read_are_told_with_what_to_do(planned):
     file.write_bytes(b"?" * file.stat().st_size)  # its length tells nothing
     watcher = Watcher(str(planned.store.folder))
     watcher._prepare()
-    with pytest.raises(WatchError) as told:
+    with pytest.raises(WatchError) as raised:
         watcher._measure(None, [run.id for run in runs[:2]])
-    assert str(told.value).startswith("2 runs cannot be read, the first: ")
-    assert str(told.value).endswith(f"; see: roamcast campaign verify {planned.store.folder}")
+    assert str(raised.value).startswith("2 runs cannot be read, the first: ")
+    assert str(raised.value).endswith(f"; see: roamcast campaign verify {planned.store.folder}")
 
 
 def test_only_one_watches(planned):

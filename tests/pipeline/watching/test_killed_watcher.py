@@ -51,7 +51,9 @@ class Process:
 
     def wait_for(self, count):
         """Until it has told of so many runs."""
-        while not any(told.get("so_far", {"measured": 24})["measured"] >= count for told in self.updates()):
+        while not any(
+            expected.get("so_far", {"measured": 24})["measured"] >= count for expected in self.updates()
+        ):
             assert self.process.poll() is None, self.said
             time.sleep(0.05)
 

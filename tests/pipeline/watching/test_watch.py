@@ -166,8 +166,8 @@ def test_a_wrong_folder_is_one_line_and_exit_code_2(given, tmp_path, monkeypatch
     monkeypatch.setattr(StorageUrl, "read", _nothing)
     monkeypatch.setattr(StorageUrl, "list", lambda self: {})
     assert invoke(["campaign", "watch", *given]) == 2
-    told = capsys.readouterr()
-    assert told.err.count("\n") == 1 and "no campaign was run here" in told.err and not told.out
+    output = capsys.readouterr()
+    assert output.err.count("\n") == 1 and "no campaign was run here" in output.err and not output.out
 
 
 def _nothing(self):

@@ -9,7 +9,7 @@ from roamcast.metrics.community_snapshot import community_snapshot
 from roamcast.report.drawings.communities import community_snapshots, draw_communities
 
 
-def told(rows, nodes=5):
+def walkers(rows, nodes=5):
     """Facts of nodes that walk along a line, one place a second, and say to whom they belong."""
     legs = [
         {
@@ -43,7 +43,7 @@ ROWS = [
 
 
 def test_the_map_shows_the_moment_halfway_and_what_was_said_until_then():
-    shown = community_snapshot(told(ROWS), "basic")
+    shown = community_snapshot(walkers(ROWS), "basic")
     assert shown.moment == 60.0
     assert shown.belongs == {0: 1, 1: 1, 2: 1, 3: 3, 4: 4}
     assert np.allclose(shown.places[2], (20.0, 60.0))
@@ -51,17 +51,17 @@ def test_the_map_shows_the_moment_halfway_and_what_was_said_until_then():
 
 
 def test_orphans_are_communities_of_fewer_than_three():
-    assert community_snapshot(told(ROWS), "basic", 90.0).orphans == 1
-    assert community_snapshot(told(ROWS[:5]), "all alone").orphans == 5
+    assert community_snapshot(walkers(ROWS), "basic", 90.0).orphans == 1
+    assert community_snapshot(walkers(ROWS[:5]), "all alone").orphans == 5
 
 
 def test_a_run_without_communities_has_no_map():
-    assert community_snapshot(told([(0.0, 1, "forwarding", 1.0)]), "odmrp") is None
+    assert community_snapshot(walkers([(0.0, 1, "forwarding", 1.0)]), "odmrp") is None
 
 
 def test_each_community_has_its_title_and_lines_to_its_principal():
     drawn = draw_communities(
-        [community_snapshot(told(ROWS), "basic"), community_snapshot(told(ROWS), "enhanced", 90.0)]
+        [community_snapshot(walkers(ROWS), "basic"), community_snapshot(walkers(ROWS), "enhanced", 90.0)]
     )
     assert "basic: 3 communities, 2 of them orphans" in drawn
     assert "enhanced: 2 communities, 1 of them orphans" in drawn

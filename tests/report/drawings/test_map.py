@@ -50,11 +50,11 @@ def test_another_moment_is_another_map_and_a_wrong_one_is_told(tmp_path, capsys,
     assert Path("late.png").read_bytes().startswith(b"\x89PNG")
     assert invoke(["map", "open-field"]) == 0
     assert "field, publishing (10)" in Path("open-field-map.svg").read_text()
-    for arguments, told in (
+    for arguments, entry in (
         (["--at", "900 s"], "the run lasts from 0 s to 800 s"),
         (["--at", "soon"], "'soon' is not a quantity"),
         (["--out", "x.gif"], "expected a name that ends in .svg, .png, .pdf"),
         (["--out", "no/folder/x.svg"], "cannot be written"),
     ):
         assert invoke(["map", "shopping", *arguments]) == 2
-        assert re.search(told, capsys.readouterr().err)
+        assert re.search(entry, capsys.readouterr().err)

@@ -55,9 +55,9 @@ def test_labels_of_ticks_do_not_touch_and_the_last_one_stays(axes):
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
-@pytest.mark.parametrize(("highest", "told"), [(9_000, "2000"), (60_000, "20k"), (18_670_000, "5M")])
-def test_large_numbers_are_short_and_need_no_power_of_ten_beside_the_title(axes, highest, told):
+@pytest.mark.parametrize(("highest", "result"), [(9_000, "2000"), (60_000, "20k"), (18_670_000, "5M")])
+def test_large_numbers_are_short_and_need_no_power_of_ten_beside_the_title(axes, highest, result):
     fit_values(axes.yaxis, METRICS["bytes"], [1.0, highest])
     axes.figure.get_figure(root=True).draw_without_rendering()
-    assert told in [label.get_text() for label in axes.yaxis.get_ticklabels()]
+    assert result in [label.get_text() for label in axes.yaxis.get_ticklabels()]
     assert axes.yaxis.get_offset_text().get_text() == ""

@@ -161,10 +161,10 @@ def test_every_output_tells_the_same(report, tmp_path):
     file = tmp_path / "league.md"
     write_league(report, file)
     text = file.read_text()
-    for told in (shown, page, text):
-        assert "a queue was full (90 %)" in told
-        assert "p-pubs delivers the most over all worlds: 72.2" in " ".join(told.split())
-        assert "54 minutes of processor time" in " ".join(told.split())
+    for expected in (shown, page, text):
+        assert "a queue was full (90 %)" in expected
+        assert "p-pubs delivers the most over all worlds: 72.2" in " ".join(expected.split())
+        assert "54 minutes of processor time" in " ".join(expected.split())
     assert "gpsr-unicast does not run in city: it needs positions." in page and "needs positions" in text
     assert page.count("<svg") >= 4 and "prefers-color-scheme:dark" in page and "download=" in page
     assert {path.name for path in (tmp_path / "league").iterdir()} == {
@@ -200,12 +200,12 @@ def test_only_marked_parts_of_a_page_are_written(report, tmp_path):
     assert len(re.findall(r"^\| (?:flooding|cbr|p-pubs) \|", text, re.MULTILINE)) == 3
     write_league(report, file)
     assert file.read_text() == text and not (tmp_path / "README").exists()
-    for wrong, told in (
+    for wrong, expected in (
         ("# No part\n", "no part of the league"),
         (text.replace("summary", "sum"), "unknown"),
     ):
         file.write_text(wrong)
-        with pytest.raises(UserError, match=told):
+        with pytest.raises(UserError, match=expected):
             write_league(report, file)
 
 

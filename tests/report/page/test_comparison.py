@@ -36,7 +36,7 @@ def comparison(means, differences, seeds=10, who=THREE, amounts=None, goal="deli
         for protocol, mean in zip(who, row, strict=True)
         if mean is not None
     }
-    told = {
+    record = {
         (*PLACE, metric, a, b): {
             "mean": mean,
             "deviation": half * seeds**0.5 / student(seeds),
@@ -48,7 +48,7 @@ def comparison(means, differences, seeds=10, who=THREE, amounts=None, goal="deli
     sweep = Sweep.model_validate({"protocols": who})
     return SimpleNamespace(
         values=values,
-        differences=told,
+        differences=record,
         by_seed=lambda *key: (
             {1: values[key]["least"], 2: values[key]["most"]}
             if key[-1] == "delivery_rate"
@@ -161,8 +161,8 @@ def test_a_bad_seed_of_the_best_is_not_kept_quiet(result):
     assert "In seed 6 its delivery rate is 53.0 %." in answer(result, PLACE, THREE).sentences
     known |= {"expected": {6: 1000.0}, "reachable": {6: 540.0}}
     cause = "for 46 % of the expected deliveries no path existed until the end"
-    told = f"In seed 6 its delivery rate is 53.0 %: {cause}."
-    assert told in answer(result, PLACE, THREE).sentences
+    text = f"In seed 6 its delivery rate is 53.0 %: {cause}."
+    assert text in answer(result, PLACE, THREE).sentences
     known["reachable"][6] = 900.0  # explains a fifth of what was lost: not the cause
     assert "In seed 6 its delivery rate is 53.0 %." in answer(result, PLACE, THREE).sentences
 
@@ -198,8 +198,8 @@ def test_seeds_that_spread_too_widely_name_nobody_best():
     )
     found = answer(spread, PLACE, THREE)
     assert (found.best, found.ties, found.undecided) == (None, ["flooding", "ft-cbr"], True)
-    told, more = found.sentences
-    assert told.startswith("10 seeds do not decide whether flooding or ft-cbr serves this scenario best")
+    outcome, more = found.sentences
+    assert outcome.startswith("10 seeds do not decide whether flooding or ft-cbr serves this scenario best")
     assert re.fullmatch(
         r"If the observed difference \(25.0 points\) is true, about \d+ more seeds would make it .*",
         more,
@@ -283,12 +283,14 @@ def test_strips_name_their_protocols(result):
 def test_the_comparison_holds_at_eighty_columns(result, capsys):
     many = [f"protocol-{i}" for i in range(9)]
     means = {"delivery_rate": [0.5 + i / 100 for i in range(9)], "messages": [123456.0] * 9}
-    for told in (result, comparison(means, {}, who=many)):
+    for expected in (result, comparison(means, {}, who=many)):
         console = Console(width=80, file=io.StringIO())
-        show_comparison(told, console)
+        show_comparison(expected, console)
         lines = console.file.getvalue().splitlines()
         assert max(map(len, lines)) <= 80
-        assert all(any(name in line for line in lines) for name in told.campaign.sweeps["scenario"].protocols)
+        assert all(
+            any(name in line for line in lines) for name in expected.campaign.sweeps["scenario"].protocols
+        )
     assert "…" not in console.file.getvalue()
 
 
@@ -320,11 +322,11 @@ def test_the_goal_decides_and_less_delivery_is_told(goal, metric, says):
 
 
 def test_nobody_is_best_at_the_delay_of_what_each_delivered_itself(result):
-    told = comparison(
+    found = comparison(
         {"delivery_rate": [0.7, 0.6, 0.95], "delay_mean": [0.3, 0.1, 0.4]},
         {("delay_mean", "flooding", "cbr"): (0.2, 0.01), ("delay_mean", "ft-cbr", "cbr"): (0.3, 0.01)},
     )
-    assert {mark for _, mark in rank(told, PLACE, "delay_mean", THREE).values()} == {""}
+    assert {mark for _, mark in rank(found, PLACE, "delay_mean", THREE).values()} == {""}
 
 
 def test_a_tie_that_no_number_of_seeds_decides_says_so():

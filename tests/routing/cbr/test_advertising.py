@@ -127,12 +127,12 @@ def test_forged_serials_each_newer_than_the_next_come_to_rest(parameters):
 
 
 def test_the_newest_flood_leads_where_renewals_are_flooded():
-    flooded, told = AdvertTable(110.0, 10, 16, flooded=True), AdvertTable(110.0, 10, 16)
-    for adverts in (flooded, told):
+    flooded, result = AdvertTable(110.0, 10, 16, flooded=True), AdvertTable(110.0, 10, 16)
+    for adverts in (flooded, result):
         adverts.hear(Advert(0, FILTERS[0], 1, 7), 1, 0.0)
         adverts.hear(Advert(0, FILTERS[0], 5, 8), 3, 50.0)
         adverts.hear(Advert(0, FILTERS[0], 4, 8), 2, 50.1)
     [advert] = flooded.routes(60.0)
     assert [route.neighbour for route in advert.routes] == [2, 3, 1]
-    [advert] = told.routes(60.0)
+    [advert] = result.routes(60.0)
     assert [route.neighbour for route in advert.routes] == [1, 2, 3]

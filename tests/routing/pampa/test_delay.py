@@ -116,12 +116,12 @@ def test_every_wait_is_within_bounds(signal, delay):
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "result"),
     [
         ({"copies": 1, "count_first": True}, "suppresses every repetition"),
         ({"target": 300.0}, "must not exceed range"),
     ],
 )
-def test_parameters_that_contradict_each_other_are_refused(given, told):
-    with pytest.raises(ValidationError, match=told):
+def test_parameters_that_contradict_each_other_are_refused(given, result):
+    with pytest.raises(ValidationError, match=result):
         PampaParameters(**given)

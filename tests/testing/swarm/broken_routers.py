@@ -70,9 +70,9 @@ class TellsEveryone(Flooding):
 
     def tell(self):
         self.count += 1
-        told = Publication(self.host.node, 2**31 + self.count, Note(zone=9))
-        self.seen.add(told.id)
-        self.host.broadcast(Flood(told))
+        result = Publication(self.host.node, 2**31 + self.count, Note(zone=9))
+        self.seen.add(result.id)
+        self.host.broadcast(Flood(result))
         self.host.call_later(self.period, self.tell)
 
 

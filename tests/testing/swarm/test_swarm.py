@@ -6,7 +6,9 @@ import pytest
 
 from roamcast.cli.app import invoke
 from roamcast.routing.reference import own_protocols
+from roamcast.routing.router_file import add_file
 from roamcast.testing.swarm.draw import draw
+from roamcast.testing.swarm.explore import explore
 from roamcast.testing.swarm.judge import judge
 from roamcast.testing.swarm.play import play
 
@@ -27,6 +29,14 @@ HISTORIES = {
     "clone": 1,
 }
 "More of what takes little time."
+
+FAILING = """
+from roamcast.routing.flooding import Flooding
+
+class Failing(Flooding):
+    def publish(self, event):
+        raise RuntimeError("no")
+"""
 
 
 @pytest.mark.parametrize("protocol", own_protocols())
@@ -49,8 +59,20 @@ def test_histories_contain_what_the_laws_are_about():
 
 def test_the_command_plays_one_history_of_a_seed(capsys):
     assert invoke(["swarm", "flooding", "--seed", "3", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told == {"seed": 3, "histories": {"flooding": 1}, "findings": []}
+    record = json.loads(capsys.readouterr().out)
+    assert record == {"seed": 3, "histories": {"flooding": 1}, "findings": [], "violations": {}}
+
+
+def test_every_history_that_breaks_a_law_is_counted_and_the_first_is_reported(tmp_path):
+    file = tmp_path / "failing.py"
+    file.write_text(FAILING)
+    name = add_file(f"{file}:Failing")
+    seen = []
+    found = explore([name], 1, seconds=20.0, shrinking=0.0, most=3, report=seen.append)
+    assert found.histories == {name: 3}
+    assert found.violations[name]["unbroken"] == 3
+    assert [finding.law for finding in seen].count("unbroken") == 1
+    assert {finding.law for finding in found.findings} == found.violations[name].keys()
 
 
 def test_a_protocol_that_is_not_known_is_the_users_mistake(capsys):

@@ -11,7 +11,7 @@ import typer
 
 from roamcast.cli.campaigns import maintenance, watch
 from roamcast.cli.shared.limits import FAILED, MOST_SEEDS
-from roamcast.cli.shared.routers import Routers, add_routers
+from roamcast.cli.shared.routers import Routers, add_routers, join_campaign
 from roamcast.cli.shared.spark_options import Replace, Strict, spark_command
 
 if TYPE_CHECKING:
@@ -22,13 +22,16 @@ for _verb in (watch.watch, maintenance.verify, maintenance.prune, maintenance.di
     app.command(_verb.__name__)(_verb)
 
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="Campaign folder or URL.")]
+CampaignName = Annotated[
+    str, typer.Argument(metavar="CAMPAIGN", help="Campaign file, or name of a shipped campaign.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command("run")
 @spark_command
 def run(
-    file: Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="Campaign file.")],
+    file: CampaignName,
     *,
     out: Annotated[
         str, typer.Option("--out", help="Results folder for facts, tables and report, or s3://...")
@@ -52,9 +55,10 @@ def run(
     A router given by --router that the campaign does not name is added to all sweeps.
     """
     from roamcast.cli.shared.campaign_command import finish, run_campaign_file
+    from roamcast.scenario.shipped import locate
 
     result = run_campaign_file(
-        file,
+        locate(file, "campaigns"),
         out,
         where=where,
         seeds=seeds,
@@ -68,7 +72,7 @@ def run(
 
 @app.command("cost")
 def cost(
-    file: Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="Campaign file.")],
+    file: CampaignName,
     *,
     out: Annotated[
         str | None, typer.Option("--out", help="Results folder with earlier runs, which are the best basis.")
@@ -83,15 +87,21 @@ def cost(
         int | None, typer.Option(min=1, max=MOST_SEEDS, help="Number of seeds at each point.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Cost of fewer seeds and points.")] = False,
+    readings: Annotated[
+        bool, typer.Option("--readings", help="Cost of the runs under all readings of the paper.")
+    ] = False,
     router: Routers = None,
     json: Json = False,
 ) -> None:
     """Estimate processor time and disk before a run, from earlier runs or from short calibration runs."""
     from roamcast.campaign.plan import apply_options, read_campaign
     from roamcast.pipeline.cost import cost_of_campaign, describe_cost
+    from roamcast.scenario.shipped import locate
 
-    add_routers(router)
-    found = cost_of_campaign(apply_options(read_campaign(file), seeds=seeds, quick=quick), out, seconds)
+    added = add_routers(router)
+    whole = join_campaign(read_campaign(locate(file, "campaigns")), added)
+    campaign = apply_options(whole, seeds=seeds, quick=quick, readings=readings)
+    found = cost_of_campaign(campaign, out, seconds)
     if json:
         import msgspec
 

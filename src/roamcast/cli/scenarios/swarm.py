@@ -53,10 +53,13 @@ def command(
 
     # With --json stdout has one object only; the seed goes to stderr in case the search is interrupted.
     print(f"seed {first}: {', '.join(names)}", file=sys.stderr if json else sys.stdout, flush=True)
-    found = explore(names, first, seconds=seconds, tell=(lambda finding: None) if json else show)
+    found = explore(names, first, seconds=seconds, report=(lambda finding: None) if json else show)
     if json:
         print(msgspec.json.encode(found).decode())
     else:
         played = ", ".join(f"{count} of {name}" for name, count in found.histories.items())
-        print(f"{len(found.findings)} violations in {sum(found.histories.values())} histories ({played})")
+        print(f"{len(found.findings)} laws broken in {sum(found.histories.values())} histories ({played})")
+        for name, laws in found.violations.items():
+            for law, times in laws.items():
+                print(f"{name} broke {law!r} in {times} of {found.histories[name]} histories")
     raise typer.Exit(1 if found.findings else 0)

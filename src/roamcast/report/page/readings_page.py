@@ -14,9 +14,15 @@ _MARKS = (
 )
 
 
+def count_runs(result: CampaignResult) -> str:
+    """Return the number of runs with each status; of the planned ones while none is committed."""
+    counts = ", ".join(f"{count} {status}" for status, count in sorted(result.counts().items()))
+    return counts or f"0 of {len(result.tables['plan'])} done"
+
+
 def readings_markdown(result: CampaignResult) -> str:
     """Return the documentation page of a campaign that was judged under its readings."""
-    campaign, counts = result.campaign, result.counts()
+    campaign = result.campaign
     judged_claims = judge_readings(result)
     versions = sorted({row["version"] for row in result.tables["plan"]})
     lines = [
@@ -27,7 +33,7 @@ def readings_markdown(result: CampaignResult) -> str:
         "under some that hold every choice alone and every pair of choices. No reading is chosen because",
         "it makes a claim hold: the defaults come from the text.",
         "",
-        f"- runs: {', '.join(f'{count} {status}' for status, count in sorted(counts.items()))}",
+        f"- runs: {count_runs(result)}",
         f"- seeds at each point: {', '.join(map(str, campaign.seed_list))}"
         + (" (one: no intervals, so every verdict is undecided)" if len(campaign.seed_list) == 1 else ""),
         *(

@@ -18,6 +18,7 @@ from roamcast.metrics.run_metrics import metric_input
 from roamcast.report.comparing.goals import SHOWN
 from roamcast.report.json_result import to_record
 from roamcast.report.numbers import FEW, format_estimate
+from roamcast.report.page.verdicts import sum_up
 from roamcast.report.ranking import SIDE_BY_SIDE
 from roamcast.report.result import CampaignResult, warn
 from roamcast.report.status import CampaignStatus
@@ -152,10 +153,30 @@ def read_answer(folder: str) -> dict[str, Any]:
             }
             for protocol, metrics in point["protocols"].items()
         }
+    record["verdicts"] = _list_verdicts(result)
     record["few"] = len(status.campaign.seed_list) < FEW
     record["metrics"] = [_describe_metric(name) for name in _shown(result)]
     record["by_seed"] = _by_seed(result, _shown(result))
     return record
+
+
+def _list_verdicts(result: CampaignResult) -> dict[str, Any] | None:
+    """Return a summary of the verdicts and each of them; None without claims, or if readings are compared."""
+    if not result.campaign.claims or result.notes.get("readings"):
+        return None
+    claims = [
+        {
+            "says": judged.claim.says,
+            "section": judged.claim.section,
+            "paper": judged.claim.paper,
+            "bounds": judged.bounds_text,
+            "ours": judged.value_text,
+            "verdict": judged.verdict_text,
+            "mark": judged.verdict.replace(" ", "-"),
+        }
+        for judged in result.claims
+    ]
+    return {"summary": sum_up(result.claims), "claims": claims}
 
 
 _TABLES = ("plan", "points", "runs", "metrics", "summary", "differences", "verdicts")

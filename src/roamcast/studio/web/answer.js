@@ -6,7 +6,23 @@ import { colour, metricValue } from "./format.js";
 export function answer(data, open) {
   if (data.stale) return null;
   if (!data.record) return h("p", { class: "note" }, "The runs are not measured yet. Resume the comparison.");
-  return data.record.points.map((point) => one(data, point, open));
+  return [data.verdicts ? verdicts(data.verdicts) : null, ...data.record.points.map((point) => one(data, point, open))];
+}
+
+/** The verdicts on the claims of a campaign. */
+function verdicts({ summary, claims }) {
+  const paper = claims.some((claim) => claim.paper);
+  const columns = ["Claim", ...(paper ? ["The paper"] : []), "Bounds", "Ours", "Verdict"];
+  const field = (label, ...content) => h("td", { "data-label": label }, ...content);
+  return h("section", { class: "answer verdicts" },
+    h("div", { class: "card pad hero" }, h("p", { class: "headline" }, summary)),
+    h("div", { class: "card pad wide" }, h("table", { class: "sides" }, h("caption", {}, "Claims and verdicts"),
+      h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col" }, name)))),
+      h("tbody", {}, claims.map((claim) => h("tr", {},
+        h("th", { scope: "row" }, claim.says, claim.section ? h("span", { class: "small" }, ` (section ${claim.section})`) : null),
+        paper ? field("The paper", claim.paper || "–") : null,
+        field("Bounds", claim.bounds), field("Ours", claim.ours),
+        field("Verdict", h("span", { class: `chip ${claim.mark}` }, claim.verdict))))))));
 }
 
 function one(data, point, open) {

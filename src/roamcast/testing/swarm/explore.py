@@ -1,4 +1,4 @@
-"""Run histories of consecutive seeds until a deadline; report each law that a protocol breaks once."""
+"""Run histories of consecutive seeds until a deadline; count violations and report the first of each kind."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ class Exploration(msgspec.Struct):
     histories: dict[str, int]
     "The number of histories that were run, by protocol."
     findings: list[LawViolation]
+    "The first violation of each law by each protocol."
+    violations: dict[str, dict[str, int]]
+    "The number of histories that broke a law, by protocol and law."
 
 
 def explore(
@@ -31,21 +34,19 @@ def explore(
     *,
     seconds: float = 0.0,
     shrinking: float = 60.0,
-    tell: Callable[[LawViolation], None] = lambda finding: None,
+    most: int | None = None,
+    report: Callable[[LawViolation], None] = lambda finding: None,
 ) -> Exploration:
     """Run the histories of `seed` and the following seeds for `seconds` [s].
 
     A history that is unfinished at the end does not count. With 0 seconds, run the history of `seed` once for
-    each protocol. A violation is shrunk for at most `shrinking` [s], which may exceed the time limit, and
-    passed to `tell`.
+    each protocol; with `most`, no more than so many histories of each. A violation is shrunk for at most
+    `shrinking` [s], which may exceed the time limit, and passed to `report`.
     """
-    found = Exploration(seed, dict.fromkeys(protocols, 0), [])
-    known: set[tuple[str, str]] = set()
+    found = Exploration(seed, dict.fromkeys(protocols, 0), [], {})
     deadline = time.monotonic() + seconds if seconds else inf
-    for place in count():
+    for place in count() if seconds and most is None else range(most or 1):
         for protocol in protocols:
-            if place and not seconds:
-                return found
             try:
                 broken = judge_all(draw(seed + place, protocol), deadline=deadline)
             except TimeUpError:
@@ -54,9 +55,10 @@ def explore(
                 return found
             found.histories[protocol] += 1
             for finding in broken:
-                if (protocol, finding.law) not in known:
-                    known.add((protocol, finding.law))
+                of_law = found.violations.setdefault(protocol, {})
+                of_law[finding.law] = of_law.get(finding.law, 0) + 1
+                if of_law[finding.law] == 1:
                     small = shrink(finding, seconds=shrinking)
                     found.findings.append(small)
-                    tell(small)
+                    report(small)
     return found

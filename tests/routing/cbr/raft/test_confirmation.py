@@ -26,11 +26,11 @@ def network(**parameters):
     mesh.run(for_=20)
     mesh.subscribe(2, EVERYTHING)
     mesh.run(for_=5)
-    told = []
-    mesh.routers[0].settled = lambda publication, receiver, acknowledged: told.append(
+    received = []
+    mesh.routers[0].settled = lambda publication, receiver, acknowledged: received.append(
         (publication, receiver, acknowledged)
     )
-    return mesh, told
+    return mesh, received
 
 
 def publish(mesh, sequence, zone=1):
@@ -39,15 +39,15 @@ def publish(mesh, sequence, zone=1):
 
 
 def test_the_host_learns_who_has_acknowledged():
-    mesh, told = network()
+    mesh, result = network()
     number, refused = publish(mesh, 1)
-    assert refused is None and mesh.routers[0].unacknowledged(number) == 1 and not told
+    assert refused is None and mesh.routers[0].unacknowledged(number) == 1 and not result
     mesh.run(for_=2)
-    assert told == [(number, 2, True)] and mesh.routers[0].unacknowledged(number) == 0
+    assert result == [(number, 2, True)] and mesh.routers[0].unacknowledged(number) == 0
 
 
 def test_the_host_learns_of_a_subscriber_that_has_lost_its_memory():
-    mesh, told = network()
+    mesh, result = network()
     mesh.cut(1, 2)
     number, _ = publish(mesh, 1)
     mesh.run(for_=1)
@@ -56,37 +56,37 @@ def test_the_host_learns_of_a_subscriber_that_has_lost_its_memory():
     mesh.join(1, 2)
     mesh.subscribe(2, EVERYTHING)
     mesh.run(for_=60)
-    assert (number, 2, False) in told
+    assert (number, 2, False) in result
 
 
 def test_a_full_publisher_refuses_where_it_may_and_else_gives_up_the_oldest():
-    mesh, told = network(unacknowledged_events=2)
+    mesh, result = network(unacknowledged_events=2)
     mesh.routers[0].may_refuse = True
     mesh.cut(1, 2)
     assert [publish(mesh, n)[1] for n in (1, 2, 3)] == [None, None, Drop.TABLE_FULL]
-    assert not told
+    assert not result
     mesh.join(1, 2)
     mesh.run(for_=60)
     assert publish(mesh, 3)[1] is None
 
-    mesh, told = network(unacknowledged_events=2)
+    mesh, result = network(unacknowledged_events=2)
     mesh.cut(1, 2)
     first = publish(mesh, 1)[0]
     assert [publish(mesh, n)[1] for n in (2, 3)] == [None, None]
-    assert told == [(first, 2, False)]
+    assert result == [(first, 2, False)]
 
 
 def test_an_abandoned_publication_is_not_sent_again_and_the_next_arrives():
-    mesh, told = network()
+    mesh, result = network()
     mesh.cut(0, 1)
     first, second = publish(mesh, 1, zone=1)[0], publish(mesh, 2, zone=2)[0]
     mesh.routers[0].abandon(first)
     mesh.routers[0].abandon(12345)
-    assert told == [(first, 2, False)]
+    assert result == [(first, 2, False)]
     mesh.run(for_=1)
     mesh.join(0, 1)
     mesh.run(for_=60)
-    assert mesh.delivered == [(2, Coupon(zone=2))] and told[-1] == (second, 2, True)
+    assert mesh.delivered == [(2, Coupon(zone=2))] and result[-1] == (second, 2, True)
 
 
 def test_an_advertisement_that_has_ended_expires_at_others():
@@ -107,8 +107,8 @@ def test_what_is_reported_as_acknowledged_is_delivered_even_around_a_subscriptio
     )
     mesh.advertise(0, EVERYTHING)
     mesh.run(for_=5)
-    told = []
-    mesh.routers[0].settled = lambda *what: told.append(what)
+    received = []
+    mesh.routers[0].settled = lambda *what: received.append(what)
     for sequence in range(1, 120):
         publish(mesh, sequence, zone=r.choice((1, 2)))
         node = r.choice((1, 3))
@@ -119,5 +119,5 @@ def test_what_is_reported_as_acknowledged_is_delivered_even_around_a_subscriptio
         mesh.run(for_=r.random() * 0.1)
     mesh.run(for_=60)
     delivered = {(each.publication.id, each.node) for each in mesh.deliveries}
-    confirmed = {(publication, node) for publication, node, acknowledged in told if acknowledged}
+    confirmed = {(publication, node) for publication, node, acknowledged in received if acknowledged}
     assert len(confirmed) > 10 and confirmed <= delivered

@@ -47,17 +47,17 @@ def test_no_route_ever_forms_a_loop(seed, quick, repair):
 
 
 def test_histories_have_long_routes_that_break_and_replies_from_tables():
-    told = Counter()
+    counts = Counter()
     for seed in range(6):
         mesh, seen = history(seed, **QUICK)
-        told["far"] += seen[3] > 20
-        told["broken"] += len(mesh.sent_of(RouteError)) > 0
-        told["from tables"] += any(
+        counts["far"] += seen[3] > 20
+        counts["broken"] += len(mesh.sent_of(RouteError)) > 0
+        counts["from tables"] += any(
             reply.message.hops == 1 and reply.message.destination not in mesh.neighbours(reply.node)
             for reply in mesh.sent_of(RouteReply)
         )
-        told["delivered"] += len(mesh.deliveries) > 10
-    assert min(told.values()) >= 3 and len(told) == 4, told
+        counts["delivered"] += len(mesh.deliveries) > 10
+    assert min(counts.values()) >= 3 and len(counts) == 4, counts
 
 
 def test_a_node_that_starts_anew_listens_until_nobody_can_still_have_a_route_through_it():

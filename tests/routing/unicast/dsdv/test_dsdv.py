@@ -165,9 +165,9 @@ def test_fresh_numbers_put_off_news_of_a_new_way_only_where_they_may(settle_anew
         mesh.inject(1, DsdvUpdate((DsdvEntry(0, 0, number),)), sender=0)
         mesh.run(for_=3)
     of_node_0 = [s for s in mesh.sent_of(DsdvUpdate) if any(each[0] == 0 for each in s.message.entries)]
-    told = [s.time for s in of_node_0 if s.node == 1]
+    result = [s.time for s in of_node_0 if s.node == 1]
     # As in ns-2, the trigger finds that the way has not settled, and is not repeated.
-    assert told == ([] if settle_anew else [pytest.approx(112, abs=0.1)])
+    assert result == ([] if settle_anew else [pytest.approx(112, abs=0.1)])
 
 
 def test_a_copy_that_has_gone_too_far_stops():

@@ -34,15 +34,15 @@ def test_the_compiled_table_and_the_dict_find_the_same_news(routes, lost, entrie
 @given(st.integers(0, HIGHEST_SEQUENCE), st.integers(0, HIGHEST_SEQUENCE), METRICS, METRICS)
 @example(3, 3 + HALF, 1, INFINITY)
 def test_an_entry_is_news_if_it_is_fresher_or_shorter_or_reports_a_working_route_as_broken(
-    known, told, length, metric
+    known, result, length, metric
 ):
     table = KnownRoutes(INFINITY)
     table.set(1, known, length)
-    ahead = (told - known) % 2**32
+    ahead = (result - known) % 2**32
     expected = (
         0 < ahead < HALF
         or (ahead == 0 and metric + 1 < length)
         or (ahead >= HALF and metric == INFINITY and length < INFINITY)
     )
-    assert bool(table.news(((1, metric, told),))) == expected
-    assert table.news(((2, metric, told),)), "an unknown destination"
+    assert bool(table.news(((1, metric, result),))) == expected
+    assert table.news(((2, metric, result),)), "an unknown destination"

@@ -64,30 +64,30 @@ def test_no_way_ever_meets_itself_in_thousands_of_histories(seed, profile):
 
 
 def test_histories_of_ns2s_rules_have_flows_and_breaks_of_flows():
-    told = Counter()
+    counts = Counter()
     for seed in range(6, 14):  # a flow that somebody has forgotten is rare: one history in thirty
         mesh = history(seed, "ns2")
-        told["follow"] += any(type(sent.message) is DsrFlowPacket for sent in mesh.sent)
-        told["unknown"] += len(mesh.sent_of(DsrFlowError)) > 0
-        told["errors"] += len(mesh.sent_of(DsrError)) > 0
-        told["delivered"] += len(mesh.deliveries) > 10
-    assert min(told.values()) >= 1 and len(told) == 4, told
+        counts["follow"] += any(type(sent.message) is DsrFlowPacket for sent in mesh.sent)
+        counts["unknown"] += len(mesh.sent_of(DsrFlowError)) > 0
+        counts["errors"] += len(mesh.sent_of(DsrError)) > 0
+        counts["delivered"] += len(mesh.deliveries) > 10
+    assert min(counts.values()) >= 1 and len(counts) == 4, counts
 
 
 def test_histories_have_long_ways_errors_and_salvaged_packets():
-    told = Counter()
+    counts = Counter()
     for seed in range(8):
         mesh = history(seed, "rfc")
         packets = [sent.message for sent in mesh.sent if isinstance(sent.message, DsrPacket)]
-        told["far"] += any(len(packet.route) > 4 for packet in packets)
-        told["salvaged"] += any(packet.salvaged for packet in packets)
-        told["errors"] += len(mesh.sent_of(DsrError)) > 0
-        told["from caches"] += any(
+        counts["far"] += any(len(packet.route) > 4 for packet in packets)
+        counts["salvaged"] += any(packet.salvaged for packet in packets)
+        counts["errors"] += len(mesh.sent_of(DsrError)) > 0
+        counts["from caches"] += any(
             reply.message.at == 1 and reply.message.found[-1] != reply.node
             for reply in mesh.sent_of(DsrReply)
         )
-        told["delivered"] += len(mesh.deliveries) > 10
-    assert min(told.values()) >= 2 and len(told) == 5, told
+        counts["delivered"] += len(mesh.deliveries) > 10
+    assert min(counts.values()) >= 2 and len(counts) == 5, counts
 
 
 class SlowCache:

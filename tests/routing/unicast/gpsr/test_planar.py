@@ -19,24 +19,24 @@ KINDS = pytest.mark.parametrize("kind", [Places, PlainPlaces])
 
 
 def planarise(places, rule):
-    told = [to_point_cm(Position(*place)) for place in places]
+    result = [to_point_cm(Position(*place)) for place in places]
     joined = edges(places)
     kept = set()
-    for node, here in enumerate(told):
-        around = {b if a == node else a: told[b if a == node else a] for a, b in joined if node in (a, b)}
+    for node, here in enumerate(result):
+        around = {b if a == node else a: result[b if a == node else a] for a, b in joined if node in (a, b)}
         kept |= {frozenset((node, other)) for other in rule(here, around)}
-    return told, kept
+    return result, kept
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(sorted(PLANAR)))
 def test_a_planarised_network_is_planar_and_connected(seed, rule):
     places = scatter(seed)
-    told, kept = planarise(places, PLANAR[rule])
+    result, kept = planarise(places, PLANAR[rule])
     assert len(kept) < len(edges(places))
     for one, other in combinations(kept, 2):
         (a, b), (c, d) = sorted(one), sorted(other)
-        assert len({a, b, c, d}) < 4 or crossing(told[a], told[b], told[c], told[d]) is None
+        assert len({a, b, c, d}) < 4 or crossing(result[a], result[b], result[c], result[d]) is None
     reached, ring = {0}, [0]
     while ring:
         ring = [n for edge in kept for n in edge if n not in reached and edge & set(ring)]
@@ -92,19 +92,19 @@ def test_the_table_of_places_equals_its_twin(kind, around, rule, spots, came):
     for node, place in enumerate(around):
         table.renew(node, place, 1.0)
     table.renew(99, PointCm(1, 1), -9.5)  # has lapsed
-    told = dict(enumerate(around))
-    nearest = min(((squared(place, goal), node) for node, place in told.items()), default=(0, 0))
+    result = dict(enumerate(around))
+    nearest = min(((squared(place, goal), node) for node, place in result.items()), default=(0, 0))
     expected = nearest[1] if nearest[0] < squared(here, goal) else None
     assert table.nearer(here, goal, 1.0) == expected
     table.planarise(here, 1.0, rule == "rng")
-    edges_here = PLANAR[rule](here, told)
+    edges_here = PLANAR[rule](here, result)
     assert sorted(table.edges()) == sorted(edges_here)
     after = came if came in edges_here else None
-    hop = next_edge(here, edges_here, told, goal, after)
+    hop = next_edge(here, edges_here, result, goal, after)
     assert table.next_edge(here, goal, after) == hop
     if hop is not None:
         assert table.change_face(here, goal, entered, crossed, hop) == walk_on(
-            here, edges_here, told, (goal, entered, crossed), hop
+            here, edges_here, result, (goal, entered, crossed), hop
         )
 
 
@@ -142,9 +142,9 @@ def test_a_position_is_told_in_the_nearest_centimetres(kind, x, y):
     def nearest(metres):
         return 0 if isnan(metres) else round(min(max(100 * metres, -FAR), FAR))
 
-    told = kind.rounded(Position(x, y), PointCm, FAR)
-    assert type(told) is PointCm
-    assert told == (nearest(x), nearest(y))
+    result = kind.rounded(Position(x, y), PointCm, FAR)
+    assert type(result) is PointCm
+    assert result == (nearest(x), nearest(y))
 
 
 def test_what_is_no_position_is_not_told():
@@ -159,14 +159,14 @@ def test_what_is_no_position_is_not_told():
             Places.rounded(*wrong)
 
 
-def walk_on(here, edges_here, told, spots, hop):
+def walk_on(here, edges_here, result, spots, hop):
     goal, entered, crossed = spots
     changed = None
     for _ in edges_here:
-        cut = crossing(here, told[hop], entered, goal)
+        cut = crossing(here, result[hop], entered, goal)
         if cut is None or squared(cut, goal) >= squared(crossed, goal):
             break
-        hop, crossed, changed = next_edge(here, edges_here, told, told[hop], hop), cut, cut
+        hop, crossed, changed = next_edge(here, edges_here, result, result[hop], hop), cut, cut
     return hop, changed
 
 

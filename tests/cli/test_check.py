@@ -16,14 +16,14 @@ QUANTITIES = [
 
 
 @pytest.mark.parametrize(("text", "result"), QUANTITIES)
-def test_a_quantity_that_nothing_has_is_a_slip_of_the_pen(tmp_path, capsys, text, result):
+def test_a_quantity_out_of_bounds_is_refused(tmp_path, capsys, text, result):
     file = tmp_path / "s.toml"
     file.write_text(f"{SHOPPING}\n{text}\n")
     assert invoke(["check", str(file)]) == 2
     assert result in capsys.readouterr().err
 
 
-def test_a_parameter_that_a_router_chokes_on_is_told(tmp_path, capsys):
+def test_a_parameter_that_makes_a_router_fail_is_reported(tmp_path, capsys):
     file = tmp_path / "s.toml"
     file.write_text(f"{SHOPPING}\n[protocol.flooding]\nseen_limit = {10**20}\n")
     assert invoke(["check", str(file)]) == 2
@@ -43,6 +43,13 @@ def test_what_is_right_passes(tmp_path, capsys):
     file.write_text(SHOPPING)
     assert invoke(["check", str(file)]) == 0
     assert "a scenario of 51 nodes for 800 s" in capsys.readouterr().out
+
+
+def test_shipped_scenarios_and_campaigns_are_checked_by_name(capsys):
+    assert invoke(["check", "shopping", "zhang", "shoping"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out.startswith("shopping: a scenario of 51 nodes") and "\nzhang: a campaign of " in shown.out
+    assert "shoping: no such file" in shown.err and "did you mean 'shopping'?" in shown.err
 
 
 def test_a_scenario_with_a_schedule_of_publications_passes(tmp_path, capsys):

@@ -74,9 +74,10 @@ def test_a_full_disk_behind_the_output_is_told_in_a_line(arguments):
 def test_protocols_are_listed_with_what_they_are():
     listed = json.loads(roamcast("protocols", "--json").stdout)
     assert listed[0]["protocol"] == "flooding"
-    assert all(row["about"] for row in listed)
+    assert all(row["about"].endswith(".") and "\n" not in row["about"] for row in listed)
     published = {row["protocol"]: row["as published"] for row in listed}
     assert published["flooding"] == "no paper"
+    assert published["p-pubs"] == "the default"
     assert "dsdv.detours" in published["raft-cbr"]
 
 
@@ -85,6 +86,8 @@ def test_a_protocol_tells_its_parameters():
     assert record[0]["parameter"] == "jitter"
     assert record[0]["default"] == 0.01
     assert "collide" in record[0]["about"]
+    raft = json.loads(roamcast("protocols", "raft-cbr", "--json").stdout)
+    assert not [row["parameter"] for row in raft if "\n" in row["about"]]
 
 
 def test_a_protocol_tells_what_it_is_as_published():

@@ -12,25 +12,38 @@ from roamcast.api.checking import check_scenario
 from roamcast.cli.shared.routers import Routers, add_routers
 from roamcast.errors import UserError
 from roamcast.scenario.read import read_toml
+from roamcast.scenario.shipped import locate, shipped
 
 
 def command(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario or campaign files.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...", help="Scenario or campaign files, or names of shipped scenarios and campaigns."
+        ),
+    ],
     router: Routers = None,
 ) -> None:
     """Check scenario and campaign files, and the files they name, without running them."""
     add_routers(router)
     wrong = 0
-    for file in files:
+    for name in files:
         try:
+            file = _locate(name)
             _, data = read_toml(file)
             summary = _check_campaign(file) if "sweeps" in data else check_scenario(file)[1]
-            print(f"{file}: {summary}")
+            print(f"{name}: {summary}")
         except UserError as error:
             wrong += 1
             print(f"roamcast: {error}", file=sys.stderr)
     if wrong:
         raise typer.Exit(2)
+
+
+def _locate(name: str) -> Path:
+    """Return the file at the path `name`, or the shipped campaign or scenario of this name."""
+    kind = "campaigns" if name in shipped("campaigns") else "scenarios"
+    return locate(name, kind)
 
 
 _MAX_DRY_RUNS = 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_
+import re
 from collections.abc import Iterator
 from copy import copy
 from typing import Annotated, Any
@@ -85,7 +86,7 @@ def parameters(name: str) -> list[dict[str, Any]]:
     for key, field in _fields(router.parameters_type()):
         default = field.get_default(call_default_factory=True, validated_data={})
         row: dict[str, Any] = {"parameter": key, "default": default, "written": describe_default(field)}
-        row |= {"about": field.description or "", "main": key in router.main_parameters}
+        row |= {"about": " ".join((field.description or "").split()), "main": key in router.main_parameters}
         if router.as_published:
             row["as published"] = str(router.as_published.get(key, ""))
         rows.append(row)
@@ -115,4 +116,6 @@ def _as_published(router: type[Router]) -> str:
 
 
 def _about(router: type) -> str:
-    return (router.__doc__ or "").strip().partition("\n")[0]
+    """Return the first sentence of a router's docstring."""
+    paragraph = " ".join((router.__doc__ or "").strip().partition("\n\n")[0].split())
+    return re.split(r"(?<=\.)\s", paragraph, maxsplit=1)[0]

@@ -18,6 +18,7 @@ class PPubs(Router):
     shares_process = True
     main_parameters = ("copies", "delay", "distance", "count_first")
     parameters_type = PPubsParameters
+    as_published = MappingProxyType[str, Any]({})
     live = MappingProxyType({"max_delay": "20 ms"})
     parameters: PPubsParameters
     messages = (PampaEvent,)

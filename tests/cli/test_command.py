@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
-from roamcast.cli.app import COMMANDS
+from roamcast.cli.app import COMMANDS, build
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
@@ -185,3 +186,14 @@ def test_a_scenarios_name_does_not_lead_out_of_the_folder(tmp_path, name):
     (made,) = set(tmp_path.rglob("*")) - before
     assert made.parent == inner
     assert made.name.endswith("-map.svg")
+
+
+def test_no_command_is_listed_with_half_a_sentence():
+    groups = 0
+    for name in COMMANDS:
+        command = get_command(build(name)).commands[name]
+        for child in getattr(command, "commands", {}).values():
+            listed = child.get_short_help_str(80 - 6 - max(map(len, command.commands)))
+            assert listed.endswith(".") and "..." not in listed, name
+            groups += 1
+    assert groups > 20

@@ -42,7 +42,7 @@ def make_data(
     print(f"{out}: {added} worlds added, {worlds} in all")
 
 
-@app.command("train", help="Train the advisor on a table of runs, and evaluate it on held-out worlds.")
+@app.command("train", help="Train the advisor on a table of runs.\n\nIt is evaluated on held-out worlds.")
 def train_model(
     data: Annotated[str, typer.Argument(metavar="DATA", help="Folder of `advisor data`, or its table.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Output folder for model, evaluation and table.")],

@@ -50,9 +50,10 @@ def run(
     strict: Strict = False,
     json: Json = False,
 ) -> None:
-    """Run the missing runs, then measure, judge and report; repeat the command to resume.
+    """Run the missing runs, then measure, judge and report.
 
-    A router given by --router that the campaign does not name is added to all sweeps.
+    Repeat the command to resume. A router given by --router that the campaign does not name is added to all
+    sweeps.
     """
     from roamcast.cli.shared.campaign_command import finish, run_campaign_file
     from roamcast.scenario.shipped import locate
@@ -93,7 +94,10 @@ def cost(
     router: Routers = None,
     json: Json = False,
 ) -> None:
-    """Estimate processor time and disk before a run, from earlier runs or from short calibration runs."""
+    """Estimate processor time and disk of the missing runs.
+
+    The rates are those of earlier runs or of short calibration runs.
+    """
     from roamcast.campaign.plan import apply_options, read_campaign
     from roamcast.pipeline.cost import cost_of_campaign, describe_cost
     from roamcast.scenario.shipped import locate
@@ -166,7 +170,10 @@ def report(
     router: Routers = None,
     where: SparkOptions,
 ) -> None:
-    """Write DIR/report.html from finished runs; recompute verdicts of another code version."""
+    """Write DIR/report.html from finished runs.
+
+    Verdicts of another code version are computed again.
+    """
     from roamcast.cli.shared.campaign_command import (
         judge_again,
         prepare_curves,

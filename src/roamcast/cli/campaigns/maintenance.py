@@ -27,9 +27,10 @@ def verify(
     where: SparkOptions,
     json: Json = False,
 ) -> None:
-    """Verify the checksums of all facts (exit code 0 if intact, 1 if not).
+    """Verify the checksums of all facts.
 
-    It runs in this process, or on Spark if an option names a master, a server or the warm session.
+    The exit code is 0 if they are intact, else 1. It runs in this process, or on Spark if an option names a
+    master, a server or the warm session.
     """
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.committing.maintenance import verify
@@ -63,9 +64,10 @@ def prune(
     where: SparkOptions,
     json: Json = False,
 ) -> None:
-    """Remove facts of runs that the campaign no longer plans, and unreferenced files.
+    """Remove runs that are no longer planned.
 
-    It runs in this process, or on Spark if an option names a master, a server or the warm session.
+    Files that no table refers to are removed, too. It runs in this process, or on Spark if an option names a
+    master, a server or the warm session.
     """
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.committing.maintenance import prune
@@ -90,7 +92,10 @@ def diff(
     ],
     json: Json = False,
 ) -> None:
-    """Print metrics that differ significantly at the same points (exit code 1; 0 if none)."""
+    """Print metrics that differ significantly.
+
+    The exit code is 1 if there are some, else 0.
+    """
     from rich.console import Console
 
     from roamcast.pipeline.campaign_folder import CampaignFolder

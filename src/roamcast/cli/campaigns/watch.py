@@ -42,7 +42,10 @@ def watch(
     event_log: EventLog = None,
     json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each change.")] = False,
 ) -> None:
-    """Show figures and verdicts of a running campaign, here and in DIR/watch.html."""
+    """Show figures and verdicts of a running campaign.
+
+    They are written to DIR/watch.html, too.
+    """
     from roamcast.pipeline.spark.session import open_session
     from roamcast.pipeline.watching.watch import Watcher
 

@@ -22,7 +22,10 @@ def explain(
     given: Given = None,
     json: AsJson = False,
 ) -> None:
-    """Show the normal form, the fields used, an event that matches and one that does not."""
+    """Show the normal form, fields and examples of a subscription.
+
+    The examples are an event that matches and one that does not.
+    """
     from roamcast.content.box.field_order import PAIR, members
     from roamcast.content.filter import Filter
     from roamcast.content.printer import write_part

@@ -58,7 +58,9 @@ def groups(
     warm: Warm = None,
     json: AsJson = False,
 ) -> None:
-    """Group subscriptions into channels; print the channels and the covering graph.
+    """Group subscriptions into channels.
+
+    The command prints the channels and the covering graph.
 
     With --spark, FILE is a Parquet file with the columns id and filter; K-means groups them, and no graph is
     printed.

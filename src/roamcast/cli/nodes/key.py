@@ -14,7 +14,10 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=N
 def new(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File to create; it must not exist.")],
 ) -> None:
-    """Write a new network key to a file that only its owner can read; copy it to every node."""
+    """Write a new network key to a file.
+
+    Only the owner of the file can read it. Copy it to every node.
+    """
     from roamcast.live.security.keys import write_new_key
 
     key = write_new_key(file)
@@ -25,7 +28,10 @@ def new(
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A network key, or the identity of a node.")],
 ) -> None:
-    """Print the network of a key, or the node id of an identity; secrets are not printed."""
+    """Print the network of a key, or the node id of an identity.
+
+    Secrets are not printed.
+    """
     from roamcast.files import read_text
     from roamcast.live.security.identity import Identity
     from roamcast.live.security.keys import read_key

@@ -30,7 +30,10 @@ def draw(
         Path | None, typer.Option(metavar="DIR", help="Folder of the files; by default one world is printed.")
     ] = None,
 ) -> None:
-    """Draw random scenarios from declared ranges: the same seed gives the same scenario."""
+    """Draw random scenarios from declared ranges.
+
+    The same seed gives the same scenario.
+    """
     from roamcast.advisor.drawing.draw import draw_text
 
     if out is None:

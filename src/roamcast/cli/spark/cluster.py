@@ -33,7 +33,10 @@ def check(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Print host, versions, kernel and memory of each executor, and what is missing."""
+    """Print what each executor has, and what it lacks.
+
+    The table has the host, the versions, the kernel and the memory.
+    """
     from roamcast.pipeline.spark.check import examine
     from roamcast.pipeline.spark.session import open_session
 

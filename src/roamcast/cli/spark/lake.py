@@ -36,7 +36,10 @@ def check(
     where: SparkOptions,
     json: Json = False,
 ) -> None:
-    """Run the data-quality checks and write the table `quality` (exit code 1 if one failed)."""
+    """Run the data-quality checks.
+
+    Their results are written to the table `quality`. The exit code is 1 if a check failed.
+    """
     from roamcast.lake.lake import open_lake
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.quality import check_quality
@@ -93,7 +96,7 @@ def lineage(
     run: Annotated[str | None, typer.Option("--run", metavar="ID", help="Only this run.")] = None,
     json: Json = False,
 ) -> None:
-    """Print which code simulated and measured each run of the table `metrics`."""
+    """Print which code simulated and measured each run."""
     from roamcast.results.errors import CampaignFolderError
     from roamcast.results.results_folder import ResultsFolder
 
@@ -116,7 +119,10 @@ def migrate(
     *,
     where: SparkOptions,
 ) -> None:
-    """Rewrite facts of an older format in the present one, in this process or on Spark."""
+    """Rewrite facts of an older format in the present one.
+
+    It runs in this process or on Spark.
+    """
     from roamcast.lake.delta import FORMAT
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.committing.migration import migrate
@@ -142,7 +148,10 @@ def prune(
     where: SparkOptions,
     json: Json = False,
 ) -> None:
-    """Remove the facts of runs that were committed long ago; metrics and other tables stay."""
+    """Remove the facts of runs that were committed long ago.
+
+    Metrics and other tables stay.
+    """
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.committing.maintenance import parse_age, prune_older
 

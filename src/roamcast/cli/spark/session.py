@@ -28,9 +28,10 @@ def start(
     event_log: EventLog = None,
     json: Json = False,
 ) -> None:
-    """Start a Spark Connect server on this machine, if none runs, and prepare it for commands.
+    """Start a Spark Connect server on this machine, if none runs.
 
-    A server that runs another version of the code is replaced, unless a command is using it.
+    The server is prepared for commands. A server that runs another version of the code is replaced, unless a
+    command is using it.
     """
     from roamcast.pipeline.warm import client
     from roamcast.pipeline.warm.preparing import prepare

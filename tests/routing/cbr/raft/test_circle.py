@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.raft.messages import CIRCLE, HIGHEST, Nack, SequenceGap, extend, wire_number
-from roamcast.routing.cbr.raft.publisher_stream import wire_gaps
 from roamcast.routing.cbr.raft.raft import RaftCbr
+from roamcast.routing.cbr.raft.subscriber.publisher_stream import wire_gaps
 from roamcast.routing.profiles import LIVE, with_profile
 from roamcast.routing.router import Publication
 from roamcast.testing import LinkModel, Mesh

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
-from roamcast.routing.cbr.raft.cache import subtract
+from roamcast.routing.cbr.raft.broker.cache import subtract
 from roamcast.routing.cbr.raft.messages import (
     Addressee,
     Nack,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from roamcast.routing.cbr.raft.messages import InterestPeriod, Subscribe
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft.retransmissions import Retransmissions
+from roamcast.routing.cbr.raft.publisher.retransmissions import Retransmissions
 from roamcast.routing.cbr.raft.xcast import Xcast
 
 WINDOW = 4

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable
 from math import inf
 
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.raft.ack_aggregation import AckAggregator
-from roamcast.routing.cbr.raft.cache import EventCache
-from roamcast.routing.cbr.raft.custody import Custody
-from roamcast.routing.cbr.raft.ordered_delivery import OrderedDelivery
-from roamcast.routing.cbr.raft.publisher import RaftPublisher
-from roamcast.routing.cbr.raft.subscriber import RaftSubscriber
+from roamcast.routing.cbr.raft.broker.ack_aggregation import AckAggregator
+from roamcast.routing.cbr.raft.broker.cache import EventCache
+from roamcast.routing.cbr.raft.broker.custody import Custody
+from roamcast.routing.cbr.raft.publisher.publisher import RaftPublisher
+from roamcast.routing.cbr.raft.subscriber.ordered_delivery import OrderedDelivery
+from roamcast.routing.cbr.raft.subscriber.subscriber import RaftSubscriber
 from roamcast.routing.router import Footprint, Publication
 from roamcast.wire.blobs import filter_size
 

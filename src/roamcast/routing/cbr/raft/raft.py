@@ -13,11 +13,11 @@ from roamcast.content.filter import Filter
 from roamcast.routing.cbr.advertising import Advertising
 from roamcast.routing.cbr.messages import Advert
 from roamcast.routing.cbr.raft import footprints
-from roamcast.routing.cbr.raft.ack_aggregation import AckAggregator
-from roamcast.routing.cbr.raft.addressee import RaftAddressee
-from roamcast.routing.cbr.raft.cache import EventCache
-from roamcast.routing.cbr.raft.custody import Custody
-from roamcast.routing.cbr.raft.duplicates import RecentDuplicates
+from roamcast.routing.cbr.raft.broker.ack_aggregation import AckAggregator
+from roamcast.routing.cbr.raft.broker.cache import EventCache
+from roamcast.routing.cbr.raft.broker.custody import Custody
+from roamcast.routing.cbr.raft.broker.duplicates import RecentDuplicates
+from roamcast.routing.cbr.raft.broker.upstream import UpstreamSender
 from roamcast.routing.cbr.raft.messages import (
     CIRCLE,
     HIGHEST_AGE,
@@ -31,11 +31,11 @@ from roamcast.routing.cbr.raft.messages import (
     SubscribeAck,
     XcastEvent,
 )
-from roamcast.routing.cbr.raft.ordered_delivery import OrderedDelivery
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft.publisher import RaftPublisher
-from roamcast.routing.cbr.raft.subscriber import RaftSubscriber
-from roamcast.routing.cbr.raft.upstream import UpstreamSender
+from roamcast.routing.cbr.raft.publisher.publisher import RaftPublisher
+from roamcast.routing.cbr.raft.subscriber.addressee import RaftAddressee
+from roamcast.routing.cbr.raft.subscriber.ordered_delivery import OrderedDelivery
+from roamcast.routing.cbr.raft.subscriber.subscriber import RaftSubscriber
 from roamcast.routing.cbr.raft.xcast import Xcast, join_chain
 from roamcast.routing.router import (
     DeliveryGuarantee,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from roamcast.routing.cbr.raft.cache import EventCache
+from roamcast.routing.cbr.raft.broker.cache import EventCache
 from roamcast.routing.cbr.raft.messages import LIST_LIMIT
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Host, NodeId

@@ -19,10 +19,10 @@ from roamcast.routing.cbr.raft.messages import (
     wire_number,
 )
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft.pings import Pings
-from roamcast.routing.cbr.raft.publication_log import PublicationLog, judge
-from roamcast.routing.cbr.raft.retransmissions import Retransmissions
-from roamcast.routing.cbr.raft.session import SubscriberSession
+from roamcast.routing.cbr.raft.publisher.pings import Pings
+from roamcast.routing.cbr.raft.publisher.publication_log import PublicationLog, judge
+from roamcast.routing.cbr.raft.publisher.retransmissions import Retransmissions
+from roamcast.routing.cbr.raft.publisher.session import SubscriberSession
 from roamcast.routing.cbr.raft.xcast import Xcast
 from roamcast.routing.router import Drop, Host, NodeId, Publication
 from roamcast.routing.unicast.unicast import Unicast

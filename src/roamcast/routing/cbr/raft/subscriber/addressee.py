@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from roamcast.routing.cbr.raft.messages import Addressee, EditionAck, SubscribeAck, XcastEvent, incarnation_of
-from roamcast.routing.cbr.raft.ordered_delivery import OrderedDelivery
-from roamcast.routing.cbr.raft.subscriber import RaftSubscriber
+from roamcast.routing.cbr.raft.subscriber.ordered_delivery import OrderedDelivery
+from roamcast.routing.cbr.raft.subscriber.subscriber import RaftSubscriber
 from roamcast.routing.router import Drop, Host, NodeId
 
 

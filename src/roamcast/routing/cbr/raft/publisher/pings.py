@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from roamcast.routing.cbr.raft.messages import Ping
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft.session import SubscriberSession
+from roamcast.routing.cbr.raft.publisher.session import SubscriberSession
 from roamcast.routing.router import Host, NodeId, Timer
 
 

@@ -19,7 +19,7 @@ from roamcast.routing.cbr.raft.messages import (
     version_of,
 )
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft.publisher_subscription import PublisherSubscription
+from roamcast.routing.cbr.raft.subscriber.publisher_subscription import PublisherSubscription
 from roamcast.routing.router import Drop, Host, Message, NodeId
 from roamcast.routing.state.serials import is_newer
 

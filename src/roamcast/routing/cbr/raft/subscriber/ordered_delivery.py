@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping
 from math import inf
 
 from roamcast.routing.cbr.raft.byte_budget import ByteBudget, event_bytes
-from roamcast.routing.cbr.raft.gap_requests import GapRequests
 from roamcast.routing.cbr.raft.messages import (
     LOWEST,
     ORDER_LIMIT,
@@ -17,7 +16,8 @@ from roamcast.routing.cbr.raft.messages import (
     wire_number,
 )
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft.publisher_stream import BufferedEvent, PublisherStream
+from roamcast.routing.cbr.raft.subscriber.gap_requests import GapRequests
+from roamcast.routing.cbr.raft.subscriber.publisher_stream import BufferedEvent, PublisherStream
 from roamcast.routing.router import Drop, Host, NodeId, Publication
 
 

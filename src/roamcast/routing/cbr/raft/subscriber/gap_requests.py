@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from roamcast.routing.cbr.raft.messages import HIGHEST, LIST_LIMIT, LOWEST, Nack, SequenceGap, wire_number
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft.publisher_stream import PublisherStream, wire_gaps
+from roamcast.routing.cbr.raft.subscriber.publisher_stream import PublisherStream, wire_gaps
 from roamcast.routing.router import Host, NodeId
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.raft.messages import CIRCLE, Subscribe, extend
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft.session import SubscriberSession
+from roamcast.routing.cbr.raft.publisher.session import SubscriberSession
 from roamcast.routing.router import Host, Publication
 
 SERIALS_KEPT = 256

@@ -6,7 +6,7 @@ from math import inf
 
 import msgspec
 
-from roamcast.routing.cbr.raft.cache import EventCache
+from roamcast.routing.cbr.raft.broker.cache import EventCache
 from roamcast.routing.cbr.raft.messages import Ack, Nack
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Footprint, Host, NodeId

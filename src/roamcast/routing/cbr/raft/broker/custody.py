@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
+from roamcast.routing.cbr.raft.broker.cache import EventCache
 from roamcast.routing.cbr.raft.byte_budget import ByteBudget, event_bytes
-from roamcast.routing.cbr.raft.cache import EventCache
 from roamcast.routing.cbr.raft.messages import LIST_LIMIT, Addressee, XcastEvent, elapsed_since
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Drop, Host, NodeId

@@ -1,0 +1,1 @@
+"""The brokers on the way: cached events, custody, and acknowledgements towards the publisher."""

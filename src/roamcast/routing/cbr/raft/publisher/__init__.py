@@ -1,0 +1,1 @@
+"""The publisher: sessions of its subscribers, outstanding events and their retransmission."""

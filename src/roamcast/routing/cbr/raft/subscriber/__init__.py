@@ -1,0 +1,1 @@
+"""The subscriber: subscriptions, and ordered delivery without duplicates."""

@@ -110,6 +110,13 @@ class MatchIndex:
     def match(self, values: tuple[Any, ...]) -> list[Any]: ...
     def bytes(self) -> int: ...
 
+class LeaseTable:
+    """The compiled part of `Leases`; its methods are those of `PlainLeases`."""
+
+    duration: float
+    capacity: int
+    def __init__(self, duration: float, capacity: int) -> None: ...
+
 TAKEN: int
 STUCK: int
 AROUND: int

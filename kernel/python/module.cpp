@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 void bind_datagrams(nanobind::module_& module);
+void bind_geo_forwarding(nanobind::module_& module);
 void bind_host(nanobind::module_& module);
 void bind_leases(nanobind::module_& module);
 void bind_match(nanobind::module_& module);
@@ -16,6 +17,7 @@ NB_MODULE(_kernel, module) {
     nanobind::set_leak_warnings(false);
     bind_datagrams(module);
     bind_host(module);
+    bind_geo_forwarding(module);
     bind_leases(module);
     bind_match(module);
     bind_places(module);

@@ -23,7 +23,15 @@ void PyWorld::call_receive(NodeId node, const Packet& packet, NodeId from, doubl
     PyObject* const watts = PyFloat_FromDouble(power);
     PyObject* args[] = {nullptr, kept_[packet.message].message, ids_[from], watts};
     at_work_ = node;
-    PyObject* const result = PyObject_Vectorcall(receive_[node], args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+    received_ = &packet;
+    PyObject* receive = receive_[node];
+    if (shortcuts_[node] != nullptr) {
+        PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(args[1]));
+        PyObject* const shortcut = PyDict_GetItemWithError(shortcuts_[node], type);
+        if (shortcut != nullptr) receive = shortcut;
+    }
+    PyObject* const result = PyObject_Vectorcall(receive, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+    received_ = nullptr;
     at_work_ = everyone;
     Py_DECREF(watts);
     if (result == nullptr) {

@@ -37,12 +37,31 @@ void PyWorld::post(NodeId node, nb::handle message, NodeId to) {
     world_.post(node, packet);
 }
 
-void PyWorld::send(NodeId node, nb::handle message, std::int64_t to) {
-    if (to < 0 || to >= static_cast<std::int64_t>(world_.size())) {
-        PyErr_Format(PyExc_ValueError, "there is no node %lld to send to", static_cast<long long>(to));
+NodeId PyWorld::receiver_of(std::int64_t number) const {
+    if (number < 0 || number >= static_cast<std::int64_t>(world_.size())) {
+        PyErr_Format(PyExc_ValueError, "there is no node %lld to send to", static_cast<long long>(number));
         throw nb::python_error();
     }
-    post(node, message, world_.mobility().index(static_cast<NodeId>(to)));
+    return world_.mobility().index(static_cast<NodeId>(number));
+}
+
+void PyWorld::send(NodeId node, nb::handle message, std::int64_t to) { post(node, message, receiver_of(to)); }
+
+void PyWorld::pass_on(NodeId node, nb::handle before, nb::handle message, std::int64_t to, bool same_size) {
+    const NodeId receiver = receiver_of(to);
+    const bool received = received_ != nullptr && kept_[received_->message].message == before.ptr();
+    if (!received || !same_size || kept_[received_->message].key != nullptr) return post(node, message, receiver);
+    require_own(node);
+    Packet packet;
+    packet.to = receiver;
+    packet.size = received_->size;
+    packet.kind = received_->kind;
+    packet.category = received_->category;
+    packet.about = received_->about;
+    MessageReference kept;
+    kept.message = message.inc_ref().ptr();
+    packet.message = kept_.keep(kept);
+    world_.post(node, packet);
 }
 
 nb::list PyWorld::withdraw(NodeId node, std::int64_t neighbour) {

@@ -2,7 +2,9 @@
 #include <nanobind/nanobind.h>
 
 void bind_datagrams(nanobind::module_& module);
+void bind_geo_forwarding(nanobind::module_& module);
 void bind_host(nanobind::module_& module);
+void bind_leases(nanobind::module_& module);
 void bind_match(nanobind::module_& module);
 void bind_places(nanobind::module_& module);
 void bind_known_routes(nanobind::module_& module);
@@ -15,6 +17,8 @@ NB_MODULE(_kernel, module) {
     nanobind::set_leak_warnings(false);
     bind_datagrams(module);
     bind_host(module);
+    bind_geo_forwarding(module);
+    bind_leases(module);
     bind_match(module);
     bind_places(module);
     bind_known_routes(module);

@@ -5,15 +5,19 @@
 #include <nanobind/nanobind.h>
 
 #include <array>
-#include <cmath>
+
+#include "python/spots.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
 
+using roamcast::centimetres;
 using roamcast::NeighbourPositions;
+using roamcast::new_spot;
 using roamcast::PointCm;
+using roamcast::read_spot;
 
 NeighbourPositions& places_of(PyObject* self) { return *nb::inst_ptr<NeighbourPositions>(self); }
 
@@ -37,14 +41,8 @@ public:
     }
 
     PointCm spot() {
-        PyObject* const place = next();
-        if (!PyTuple_Check(place) || PyTuple_GET_SIZE(place) != 2) {
-            if (good) PyErr_SetString(PyExc_TypeError, "a place is a pair of whole numbers");
-            good = false;
-            return {};
-        }
-        const PointCm found{PyLong_AsLongLong(PyTuple_GET_ITEM(place, 0)), PyLong_AsLongLong(PyTuple_GET_ITEM(place, 1))};
-        good = good && !((found.x == -1 || found.y == -1) && PyErr_Occurred());
+        PointCm found{};
+        good = good && read_spot(next(), found);
         return found;
     }
 
@@ -147,12 +145,6 @@ PyObject* choose(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     return PyLong_FromLongLong(places_of(self).choose(destination, here, goal, radius, greedy ? nullptr : &entered, now));
 }
 
-// The nearest whole centimetre, of two the even one, within `farthest` of the origin; nan is the origin.
-long long centimetres(double metres, double farthest) {
-    const double exact = 100 * metres;
-    return std::isnan(exact) ? 0 : std::llrint(std::min(std::max(exact, -farthest), farthest));
-}
-
 // A position in metres as one of a class of pairs of whole centimetres, made as that class would, but without the call.
 PyObject* rounded(PyObject*, PyObject* const* args, Py_ssize_t count) {
     if (count != 3 || !PyTuple_Check(args[0]) || PyTuple_GET_SIZE(args[0]) != 2 || !PyType_Check(args[1]) ||
@@ -164,12 +156,7 @@ PyObject* rounded(PyObject*, PyObject* const* args, Py_ssize_t count) {
     const double y = PyFloat_AsDouble(PyTuple_GET_ITEM(args[0], 1));
     const double farthest = PyFloat_AsDouble(args[2]);
     if (PyErr_Occurred()) return nullptr;
-    auto* const kind = reinterpret_cast<PyTypeObject*>(args[1]);
-    PyObject* const made = kind->tp_alloc(kind, 2);
-    if (made == nullptr) return nullptr;
-    PyTuple_SET_ITEM(made, 0, PyLong_FromLongLong(centimetres(x, farthest)));
-    PyTuple_SET_ITEM(made, 1, PyLong_FromLongLong(centimetres(y, farthest)));
-    return made;
+    return new_spot(reinterpret_cast<PyTypeObject*>(args[1]), {centimetres(x, farthest), centimetres(y, farthest)});
 }
 
 PyObject* planarise(PyObject* self, PyObject* const* args, Py_ssize_t count) {

@@ -38,6 +38,7 @@ void PyWorld::start() {
     world_.start();
     ids_.resize(world_.size());
     receive_.resize(world_.size(), nullptr);
+    shortcuts_.resize(world_.size(), nullptr);
     readers_.resize(world_.size(), SeenIndex::nobody);
     handled_.resize(world_.size(), nullptr);
     overhear_.resize(world_.size(), nullptr);
@@ -49,6 +50,8 @@ void PyWorld::start() {
 void PyWorld::attach(NodeId number, nb::object router, bool promiscuous) {
     const NodeId node = index(number);
     set(receive_[node], router.attr("receive"));
+    const nb::object shortcuts = nb::getattr(router, "shortcuts", nb::none());
+    if (PyDict_CheckExact(shortcuts.ptr())) set(shortcuts_[node], shortcuts);
     const nb::object handled = nb::getattr(router, "handled", nb::none());
     const bool seen = nb::isinstance<Seen>(handled);
     readers_[node] = seen ? nb::inst_ptr<Seen>(handled)->reader() : SeenIndex::nobody;
@@ -63,7 +66,7 @@ void PyWorld::attach(NodeId number, nb::object router, bool promiscuous) {
 void PyWorld::detach(NodeId number) {
     const NodeId node = index(number);
     readers_[node] = SeenIndex::nobody;
-    for (auto* table : {&receive_, &handled_, &overhear_, &routers_}) Py_CLEAR((*table)[node]);
+    for (auto* table : {&receive_, &shortcuts_, &handled_, &overhear_, &routers_}) Py_CLEAR((*table)[node]);
 }
 
 void PyWorld::listen(NodeId number, nb::object listener) {
@@ -75,7 +78,7 @@ void PyWorld::listen(NodeId number, nb::object listener) {
 void PyWorld::close() {
     world_.stop();
     readers_.assign(readers_.size(), SeenIndex::nobody);
-    for (auto* table : {&receive_, &handled_, &overhear_, &routers_, &listeners_, &ids_}) {
+    for (auto* table : {&receive_, &shortcuts_, &handled_, &overhear_, &routers_, &listeners_, &ids_}) {
         for (PyObject*& object : *table) Py_CLEAR(object);
     }
     kept_.clear();

@@ -81,6 +81,9 @@ public:
 
     void broadcast(NodeId node, nb::handle message) { post(node, message, everyone); }
     void send(NodeId node, nb::handle message, std::int64_t to);
+    // Send a message that a router has made of `before`. If that is being received and only fields of fixed size
+    // differ (`same_size`), the facts of the one are those of the other.
+    void pass_on(NodeId node, nb::handle before, nb::handle message, std::int64_t to, bool same_size);
     nb::list withdraw(NodeId node, std::int64_t neighbour);  // messages that wait in the link for it, in order
     void deliver(NodeId node, nb::handle publication);
     void note_drop(NodeId node, nb::handle message, std::int64_t peer, long reason);
@@ -141,6 +144,7 @@ private:
         return found == 1;
     }
     void call_receive(NodeId node, const Packet& packet, NodeId from, double power);
+    NodeId receiver_of(std::int64_t number) const;  // its index; an error if there is none
     void post(NodeId node, nb::handle message, NodeId to);
     void fail();
     void finish(PyObject* result);
@@ -153,6 +157,7 @@ private:
     // By index of the node:
     std::vector<PyObject*> ids_;  // its number
     std::vector<PyObject*> receive_;
+    std::vector<PyObject*> shortcuts_;  // functions that receive messages of a class instead, by class; or null
     std::vector<PyObject*> handled_;  // where a router keeps the ids of messages that it has handled: a Seen or a dict
     std::vector<SeenIndex::Reader> readers_;  // of the Seen, where it is one
     std::vector<PyObject*> overhear_;  // of promiscuous routers
@@ -166,6 +171,7 @@ private:
     std::vector<Delivery> deliveries_;
     States states_;
     std::vector<NodeId> host_nodes_{everyone};  // by Owning; the world's own timers are no node's
+    const Packet* received_ = nullptr;          // what a router is receiving
     NodeId at_work_ = everyone;                 // whose router is being called; everyone: none, or any
     std::unordered_map<std::int64_t, std::int64_t> published_;  // by publisher and incarnation, the last number
     std::uint64_t known_reasons_ = ~0ULL;

@@ -20,6 +20,9 @@ constexpr double rounding = 1e-3;
 // Cells per reach: smaller cells follow the circle more closely and are more to visit.
 constexpr int fineness = 4;
 
+// Of more nodes the surroundings would take more memory than the processor's caches have.
+constexpr std::size_t most_with_surroundings = 4096;
+
 }  // namespace
 
 void SpatialIndex::place(NodeId node, std::size_t where) {
@@ -75,6 +78,10 @@ void SpatialIndex::survey(Time now) {
     }
     std::make_heap(leg_ends_.begin(), leg_ends_.end(), std::greater<>());
     found_.resize(nodes + 1);
+    outside_.resize(nodes + 1);
+    moved_ = top_speed > 0 ? margin : 0;
+    surroundings_.resize(nodes <= most_with_surroundings ? nodes : 0);
+    for (Surroundings& around : surroundings_) around.asked = false;
     ways_.resize(nodes);
     powers_.resize(nodes);
 }
@@ -98,16 +105,38 @@ void SpatialIndex::receivers(NodeId source, Time now, std::vector<Reception>& ou
     if (now >= valid_until_) survey(now);
     follow_legs(now);
     const Point here = mobility_.position(source, now);
+    if (keep_surroundings(source, here, now)) {
+        Surroundings& around = surroundings_[source];
+        scan_surroundings(around, here, now);
+        measure();
+        out.resize(count_);
+        for (std::size_t i = 0; i < count_; ++i) out[i] = Reception{found_[i].node, round_up(ways_[i]), powers_[i]};
+        sort_almost_sorted(out);
+        for (std::size_t i = 0; i < count_; ++i) around.places[i] = place_of_[out[i].node];
+        std::copy_n(outside_.begin(), around.places.size() - count_, around.places.begin() + static_cast<std::ptrdiff_t>(count_));
+        return;
+    }
+    scan_cells(here, now, &walkers_[place_of_[source]], sense_ * sense_);
+    if (channel_ != nullptr) {
+        ask_channel(source, here, now);
+        for (std::size_t i = 0; i < count_; ++i) ways_[i] = std::sqrt(found_[i].squared) * (ticks_per_second / light);
+    } else {
+        measure();
+    }
+    sort_by_distance(out);
+}
+
+// Find the nodes within a distance, whose square is given, in the order of their cells.
+void SpatialIndex::scan_cells(Point here, Time now, const MovingNode* self, double limit) {
     const double moment = static_cast<double>(now);
-    const double limit = sense_ * sense_;
-    const MovingNode* const self = &walkers_[place_of_[source]];
+    const double reach = std::max(reach_, std::sqrt(limit) + moved_ + rounding);
     Candidate* found = found_.data();
-    const std::size_t top = row_of(here.y + reach_);
-    for (std::size_t row = row_of(here.y - reach_); row <= top; ++row) {
+    const std::size_t top = row_of(here.y + reach);
+    for (std::size_t row = row_of(here.y - reach); row <= top; ++row) {
         // The distance of the row at its nearest gives the part of it that is within reach.
         const double low = bottom_ + static_cast<double>(row) * cell_;
         const double away = std::max({0.0, low - here.y - rounding, here.y - (low + cell_) - rounding});
-        const double half = std::sqrt(std::max(0.0, reach_ * reach_ - away * away));
+        const double half = std::sqrt(std::max(0.0, reach * reach - away * away));
         const std::size_t begin = row * columns_ + column_of(here.x - half);
         const std::size_t end = row * columns_ + column_of(here.x + half) + 1;
         const MovingNode* const last = walkers_.data() + cell_starts_[end];
@@ -121,16 +150,55 @@ void SpatialIndex::receivers(NodeId source, Time now, std::vector<Reception>& ou
         }
     }
     count_ = static_cast<std::size_t>(found - found_.data());
-    if (channel_ != nullptr) {
-        ask_channel(source, here, now);
-    } else {
-        for (std::size_t i = 0; i < count_; ++i) {
-            const double power = radio_.received(found_[i].squared);
-            powers_[i] = radio_.decodable(found_[i].squared) ? power : -power;
-        }
+}
+
+// Whether the surroundings of a source are known. They are found when it sends again before the next survey: nodes that
+// exchange unicast frames send several within milliseconds, those that broadcast seldom do.
+bool SpatialIndex::keep_surroundings(NodeId source, Point here, Time now) {
+    if (channel_ != nullptr || surroundings_.empty()) return false;
+    Surroundings& around = surroundings_[source];
+    if (!around.asked) {
+        around.asked = true;
+        around.places.clear();
+        return false;
+    }
+    if (!around.places.empty()) return true;
+    // Until the next survey two nodes approach each other by no more than both may move.
+    const double limit = sense_ + 2 * moved_ + rounding;
+    scan_cells(here, now, &walkers_[place_of_[source]], limit * limit);
+    for (std::size_t i = 0; i < count_; ++i) around.places.push_back(place_of_[found_[i].node]);
+    if (around.places.empty()) return false;
+    std::sort(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(count_), [](const Candidate& a, const Candidate& b) { return a.squared < b.squared; });
+    for (std::size_t i = 0; i < count_; ++i) around.places[i] = place_of_[found_[i].node];
+    return true;
+}
+
+void SpatialIndex::scan_surroundings(Surroundings& around, Point here, Time now) {
+    const double moment = static_cast<double>(now);
+    const double limit = sense_ * sense_;
+    Candidate* found = found_.data();
+    std::uint32_t* outside = outside_.data();
+    for (const std::uint32_t place : around.places) {
+        const MovingNode& walker = walkers_[place];
+        const double passed = moment - walker.start;
+        const double dx = walker.x + walker.vx * passed - here.x;
+        const double dy = walker.y + walker.vy * passed - here.y;
+        *found = {dx * dx + dy * dy, walker.node};
+        *outside = place;
+        const bool senses = found->squared <= limit;
+        found += static_cast<std::size_t>(senses);
+        outside += static_cast<std::size_t>(!senses);
+    }
+    count_ = static_cast<std::size_t>(found - found_.data());
+}
+
+// Give the nodes found their powers and delays, in the order in which they were found.
+void SpatialIndex::measure() {
+    for (std::size_t i = 0; i < count_; ++i) {
+        const double power = radio_.received(found_[i].squared);
+        powers_[i] = radio_.decodable(found_[i].squared) ? power : -power;
     }
     for (std::size_t i = 0; i < count_; ++i) ways_[i] = std::sqrt(found_[i].squared) * (ticks_per_second / light);
-    sort_by_distance(out);
 }
 
 // Keep the nodes found that the signal reaches, each with its power.
@@ -165,6 +233,10 @@ void SpatialIndex::sort_by_distance(std::vector<Reception>& out) {
     for (std::size_t i = 0; i < count_; ++i) {
         out[next_[class_of(found_[i])]++] = Reception{found_[i].node, round_up(ways_[i]), powers_[i]};
     }
+    sort_almost_sorted(out);
+}
+
+void SpatialIndex::sort_almost_sorted(std::vector<Reception>& out) const {
     for (std::size_t i = 1; i < count_; ++i) {
         if (out[i - 1].delay < out[i].delay || before(out[i - 1], out[i])) continue;
         const Reception reception = out[i];

@@ -55,13 +55,24 @@ private:
         NodeId node;
     };
 
+    // The nodes that may come into the range of a source before the next survey.
+    struct Surroundings {
+        std::vector<std::uint32_t> places;  // among `walkers_`: those that sensed the last signal, nearest first; then others
+        bool asked = false;                 // since the last survey
+    };
+
     void survey(Time now);
+    void scan_cells(Point here, Time now, const MovingNode* self, double limit);
+    void scan_surroundings(Surroundings& around, Point here, Time now);
+    bool keep_surroundings(NodeId source, Point here, Time now);
+    void measure();
     void follow_legs(Time now);
     void place(NodeId node, std::size_t where);
     std::size_t column_of(double x) const;
     std::size_t row_of(double y) const;
     void ask_channel(NodeId source, Point here, Time now);
     void sort_by_distance(std::vector<Reception>& out);
+    void sort_almost_sorted(std::vector<Reception>& out) const;
     bool before(const Reception& a, const Reception& b) const;
 
     const Radio& radio_;
@@ -79,6 +90,8 @@ private:
     std::vector<MovingNode> walkers_;                    // by cell
     std::vector<std::uint32_t> place_of_;            // among them, by node
     std::vector<std::pair<Time, NodeId>> leg_ends_;  // a heap, the first to end on top
+    std::vector<Surroundings> surroundings_;  // by node; none where there are too many nodes
+    double moved_ = 0;                        // m that no node moves farther between two surveys
 
     // Scratch of receivers().
     std::vector<Candidate> found_;
@@ -86,6 +99,7 @@ private:
     std::vector<double> ways_;    // ps
     std::vector<double> powers_;  // W
     std::vector<std::uint32_t> next_;
+    std::vector<std::uint32_t> outside_;  // places of those that do not sense the signal
 };
 
 }  // namespace roamcast

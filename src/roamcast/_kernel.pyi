@@ -110,6 +110,39 @@ class MatchIndex:
     def match(self, values: tuple[Any, ...]) -> list[Any]: ...
     def bytes(self) -> int: ...
 
+class Forwarding:
+    def __init__(
+        self,
+        owner: Any,
+        host: Host,
+        near: Places,
+        held: Any,
+        packet: type[Any],
+        point: type[Any],
+        face: type[Any],
+        farthest: float,
+        perimeter: bool,
+        relative: bool,
+        planar: float,
+        restarts: bool,
+        remembered: int,
+    ) -> None: ...
+    spoke: float
+    followed: int
+    def keep_beacons(self, table: Any) -> None: ...
+    def __len__(self) -> int: ...
+    def receive(self, message: Any, sender: int, signal: float, /) -> Any: ...
+    def send(self, packet: Any, /) -> None: ...
+    def here(self) -> Any: ...
+    def invalidate(self) -> None: ...
+
+class LeaseTable:
+    """The compiled part of `Leases`; its methods are those of `PlainLeases`."""
+
+    duration: float
+    capacity: int
+    def __init__(self, duration: float, capacity: int) -> None: ...
+
 TAKEN: int
 STUCK: int
 AROUND: int

@@ -224,6 +224,9 @@ class Router:
         """Values of `Message.dedup_field` that `receive` would answer with DUPLICATE before anything else;
         the host may test them and save the call. Optional; the table must be the same object for the lifetime
         of the router."""
+        self.shortcuts: dict[type[Message], Callable[[Any, NodeId, float], Drop | None]] | None = None
+        """Functions that do what `receive` does with messages of these classes; the host may call them
+        instead. Optional; read once, after construction."""
         self.audience: Callable[[Publication], Iterable[NodeId]] = _nobody
         """Returns the nodes, in ascending order, whose interests match a publication now; set if
         `knows_audience`."""

@@ -1,12 +1,18 @@
 """Leases against a list of deadlines, with leases of equal and of unequal length."""
 
+import gc
+import weakref
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roamcast.routing.state.leases import Leases
+from roamcast.routing.state.plain_leases import PlainLeases
 
 DURATION, CAPACITY = 5.0, 4
 
+KINDS = pytest.mark.parametrize("kind", [Leases, PlainLeases])
 KEYS = st.integers(0, 5)
 # Few lengths and whole seconds, so that deadlines coincide; and such that a new lease lapses before an old.
 LENGTHS = st.sampled_from([None, 0.0, 1.0, 2.0, 5.0, 9.0, 30.0])
@@ -50,9 +56,9 @@ class Twin:
         return None if soonest is None else (soonest[0], soonest[2])
 
 
-def agree(steps):
+def agree(kind, steps):
     """Play `steps` on leases and twin; gives whether a lease ever lapses before one renewed earlier."""
-    leases, twin, now, overtaken = Leases(DURATION, CAPACITY), Twin(), 0.0, False
+    leases, twin, now, overtaken = kind(DURATION, CAPACITY), Twin(), 0.0, False
     for value, (what, key, duration, later) in enumerate(steps):
         now += later
         if what == "renew":
@@ -77,27 +83,53 @@ def agree(steps):
     return overtaken
 
 
+@KINDS
 @given(st.lists(STEPS.map(lambda step: (step[0], step[1], None, step[3])), max_size=60))
-def test_leases_of_equal_length_agree_with_a_list_of_deadlines(steps):
-    assert not agree(steps)
+def test_leases_of_equal_length_agree_with_a_list_of_deadlines(kind, steps):
+    assert not agree(kind, steps)
 
 
+@KINDS
 @given(st.lists(STEPS, max_size=3), st.lists(STEPS, max_size=60))
-def test_leases_of_unequal_length_agree_with_a_list_of_deadlines(before, after):
-    assert agree([*before, ("renew", 0, 30.0, 0.0), ("renew", 1, 1.0, 0.0), *after])
+def test_leases_of_unequal_length_agree_with_a_list_of_deadlines(kind, before, after):
+    assert agree(kind, [*before, ("renew", 0, 30.0, 0.0), ("renew", 1, 1.0, 0.0), *after])
 
 
-def test_a_key_renewed_ever_again_costs_no_memory():
-    leases = Leases(DURATION, CAPACITY)
+@KINDS
+def test_a_key_renewed_ever_again_costs_no_memory(kind):
+    leases = kind(DURATION, CAPACITY)
     leases.renew("far", 0, 0.0, 1000.0)
     for n in range(1000):
         leases.renew("near", n, n / 1000)
     assert len(leases._heap) < 50
 
 
-def test_a_full_table_gives_up_what_would_lapse_first():
-    leases = Leases(10.0, 2)
+@KINDS
+def test_a_full_table_gives_up_what_would_lapse_first(kind):
+    leases = kind(10.0, 2)
     leases.renew("long", 1, 0.0, 100.0)
     leases.renew("short", 2, 1.0, 3.0)
     leases.renew("usual", 3, 2.0)
     assert [key for key, _ in leases.items(2.0)] == ["long", "usual"]
+
+
+@KINDS
+def test_the_keys_are_all_that_are_held(kind):
+    leases = kind(DURATION, CAPACITY)
+    leases.renew("old", 0, 0.0)
+    leases.renew("new", 1, 6.0)
+    assert list(leases) == list(leases.keys()) == ["old", "new"]
+    assert leases.values(6.0) == [1]
+
+
+def test_compiled_leases_that_hold_themselves_are_collected():
+    class Held:
+        pass
+
+    held = Held()
+    held.leases = Leases(DURATION, CAPACITY)
+    held.leases.renew("self", held, 0.0)
+    gone = weakref.ref(held)
+    del held
+    gc.collect()
+    assert gone() is None

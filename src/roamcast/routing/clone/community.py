@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from roamcast.routing.clone.messages import UNREACHABLE, CommunityBeacon, Confirmation, Vote
 from roamcast.routing.clone.parameters import TwoTierParameters
@@ -21,6 +21,9 @@ from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.timing import call_within
 from roamcast.routing.unicast.gpsr.messages import PointCm
+
+if TYPE_CHECKING:
+    from roamcast.routing.unicast.gpsr.plain_forwarding import PlainForwarding
 
 LAST = 0.9
 "Fraction of `voting` after which no node votes, so that every vote has time to propagate."
@@ -55,20 +58,26 @@ class Community:
         describe: Callable[[], OwnVote],
         admit: Callable[[PointCm], bool],
         delay: Callable[[int], float],
+        *,
+        forwarding: PlainForwarding,
     ) -> None:
         """Set the callbacks.
 
         `describe` returns this node's vote, `admit` whether a candidate at a position may become its
         principal, and `delay` the time that a node of a given weight waits before it votes [s].
+        `forwarding` keeps the beacons of the neighbours, and reports those of the next hop to the principal.
         """
         p = parameters
         self.host = host
         self.parameters = p
         self.describe, self.admit, self.delay = describe, admit, delay
-        self.principal = self.parent = host.node
+        self._forwarding = forwarding
+        self.principal = host.node
+        self._set_parent(host.node)
         self.weight = self.hops = 0
         self.heard: Leases[NodeId, CommunityBeacon] = Leases(p.gpsr.silence, p.gpsr.neighbours)
         "The last beacon of each neighbour."
+        forwarding.keep_beacons(self.heard)
         self.known: Leases[NodeId, KnownPrincipal] = Leases(p.advert_lease, p.candidates)
         "Principals that have sent a confirmation recently."
         self.constructions = 0
@@ -232,13 +241,18 @@ class Community:
 
     def join(self, candidate: KnownPrincipal) -> None:
         """Become a member of another node's community."""
-        self.parent, self.weight, self.hops = candidate.via, candidate.weight, candidate.hops
+        self._set_parent(candidate.via)
+        self.weight, self.hops = candidate.weight, candidate.hops
         self._set_principal(candidate.principal)
 
     def become_principal(self, weight: int) -> None:
         """Become the principal of this node's community."""
-        self.parent, self.weight, self.hops = self.host.node, weight, 0
+        self._set_parent(self.host.node)
+        self.weight, self.hops = weight, 0
         self._set_principal(self.host.node)
+
+    def _set_parent(self, parent: NodeId) -> None:
+        self.parent = self._forwarding.followed = parent
 
     def _set_principal(self, principal: NodeId) -> None:
         if principal != self.principal:
@@ -266,7 +280,7 @@ class Community:
             if not routes:
                 self.hops = UNREACHABLE
                 return False
-            self.parent = min(routes)[1]
+            self._set_parent(min(routes)[1])
             beacon = self.heard.get(self.parent, now)
         self.hops = beacon.hops + 1 if beacon is not None else UNREACHABLE
         return self.hops < UNREACHABLE

@@ -89,9 +89,13 @@ class TwoTier(Router, UnicastUser):
         p = self.parameters
         self._node = host.node
         self.geo = Gpsr(host, p.gpsr, self)
-        self._receive_packet = self.geo.receive
+        self._receive_located = receive = self.geo.forwarding.receive
+        self.shortcuts = {CommunityBeacon: receive, GeoPacket: receive}
         self.geo.make_beacon = self._make_beacon
-        self.community = Community(host, p, self.describe, self.admit, self.vote_delay)
+        self.community = Community(
+            host, p, self.describe, self.admit, self.vote_delay, forwarding=self.geo.forwarding
+        )
+        self.geo.beacon_of_followed = self.community.refresh
         self.ads = AdsTable(host, self.geo, self.community, p.advert_lease, p.adverts)
         self.subs = SubsTable(p.subscription_lease, p.subscriptions)
         self.cache = PublicationCache(p.cached_events)
@@ -107,7 +111,6 @@ class TwoTier(Router, UnicastUser):
         self.passed = Seen(REMEMBERED)
         "Publications that were forwarded to subscribers."
         self.handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {
-            CommunityBeacon: self._handle_beacon,
             ProviderAdvert: self.announcing.handle,
             Vote: self._handle_vote,
             Confirmation: self._handle_confirmation,
@@ -182,8 +185,8 @@ class TwoTier(Router, UnicastUser):
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Pass a message to the handler of its class, or to geographic routing."""
         kind = type(message)
-        if kind is GeoPacket:
-            return self._receive_packet(message, sender, signal)
+        if kind is GeoPacket or kind is CommunityBeacon:
+            return self._receive_located(message, sender, signal)
         handler = self.handlers.get(kind)
         if handler is None or sender == self._node:
             return Drop.MALFORMED
@@ -243,14 +246,6 @@ class TwoTier(Router, UnicastUser):
         return CommunityBeacon(
             here, self.interest_set(), c.principal, c.weight, c.parent, c.hops, min(c.members(), 0xFFFF)
         )
-
-    def _handle_beacon(self, beacon: CommunityBeacon, sender: NodeId) -> Drop | None:
-        now, community = self.host.now(), self.community
-        self.geo.hear(sender, beacon.here, now)
-        community.heard.renew(sender, beacon, now)
-        if sender == community.parent:
-            community.refresh()
-        return None
 
     def _handle_vote(self, vote: Vote, sender: NodeId) -> Drop | None:
         before = self.community.constructions

@@ -1,132 +1,26 @@
-"""Leases: a bounded table of soft state that expires unless it is renewed."""
+"""Leases: a bounded table of soft state that expires unless it is renewed.
 
-from __future__ import annotations
+It is compiled (kernel/python/leases.cpp); `PlainLeases` has the rules and documents the methods.
+"""
 
-import heapq
-from collections.abc import Iterator, KeysView
-from itertools import count
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+from roamcast.routing.state.plain_leases import PlainLeases, UnequalLeases
 
 K = TypeVar("K")
 V = TypeVar("V")
 
+if TYPE_CHECKING:
+    Leases = PlainLeases
+else:
+    try:
+        from roamcast._kernel import LeaseTable
 
-class Leases(Generic[K, V]):
-    """Values that are valid for `duration` seconds after their last renewal, or for the duration of that
-    renewal.
+        class Leases(LeaseTable, UnequalLeases[K, V]):
+            """The compiled table; leases of unequal duration are dealt with in Python."""
 
-    A full table evicts the lease that expires first; of equals, the one renewed first.
-    """
+            __slots__ = ()
+    except ImportError:
+        Leases = PlainLeases
 
-    __slots__ = ("_entries", "_heap", "_order", "capacity", "duration")
-
-    def __init__(self, duration: float, capacity: int) -> None:
-        self.duration = duration
-        self.capacity = capacity
-        self._entries: dict[K, tuple[float, V]] = {}
-        "Key -> (expiry time [s], value), in order of renewal."
-        # While all leases have the same duration, the order of renewal is the order of expiry and no heap is
-        # needed. After a renewal with its own duration, the heap has an item for each lease; an item whose
-        # lease has been replaced or removed is stale.
-        self._heap: list[tuple[float, int, K, tuple[float, V]]] | None = None
-        self._order = count()
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __contains__(self, key: K) -> bool:
-        return key in self._entries
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(self._entries)
-
-    def keys(self) -> KeysView[K]:
-        """Return a live view of all keys in the table, including expired ones."""
-        return self._entries.keys()
-
-    def renew(self, key: K, value: V, now: float, duration: float | None = None) -> bool:
-        """Start or restart the lease of `key` with `value`; return whether it is new or had expired."""
-        entries = self._entries
-        held = entries.pop(key, None)
-        if duration is None and self._heap is None:
-            entries[key] = (now + self.duration, value)
-            if held is None and len(entries) > self.capacity:
-                del entries[next(iter(entries))]
-        else:
-            self._renew_unequal(key, value, now + (self.duration if duration is None else duration))
-        return held is None or held[0] <= now
-
-    def begin(self, key: K, value: V, now: float) -> bool:
-        """Start a lease of `key` unless it has a valid one; return whether a lease was started."""
-        entries = self._entries
-        if self._heap is None and len(entries) < self.capacity:
-            lease = (now + self.duration, value)
-            held = entries.setdefault(key, lease)  # hashing a key may be slow: hash it once
-            return held is lease or (held[0] <= now and self.renew(key, value, now))
-        return (key not in entries or entries[key][0] <= now) and self.renew(key, value, now)
-
-    def get(self, key: K, now: float) -> V | None:
-        """Return the value of `key`, or None if it has no valid lease."""
-        held = self._entries.get(key)
-        return held[1] if held is not None and held[0] > now else None
-
-    def items(self, now: float) -> list[tuple[K, V]]:
-        """Return the keys and values of all valid leases, in order of renewal."""
-        return [(key, held[1]) for key, held in self._entries.items() if held[0] > now]
-
-    def values(self, now: float) -> list[V]:
-        """Return the values of all valid leases, in order of renewal."""
-        return [value for expires, value in self._entries.values() if expires > now]
-
-    def lapsed(self, now: float) -> Iterator[tuple[K, float]]:
-        """Yield key and expiry time [s] of the expired leases that are still in the table, in order of
-        renewal."""
-        for key, (expires, _) in self._entries.items():
-            if expires <= now:
-                yield key, expires
-            elif self._heap is None:
-                return
-
-    def first(self) -> tuple[K, float] | None:
-        """Return key and expiry time [s] of the lease that expires first; None if the table is empty."""
-        entries, heap = self._entries, self._heap
-        if heap is None:
-            for key, (expires, _) in entries.items():
-                return key, expires
-            return None
-        while heap:
-            expires, _, key, entry = heap[0]
-            if entries.get(key) is entry:
-                return key, expires
-            heapq.heappop(heap)
-        return None
-
-    def sweep(self, now: float) -> None:
-        """Remove all leases that expired at or before `now`."""
-        entries = self._entries
-        while self._heap is None and entries:
-            key, held = next(iter(entries.items()))  # hashing a key may be slow: avoid a lookup
-            if held[0] > now:
-                return
-            del entries[key]
-        while (first := self.first()) is not None:
-            if first[1] > now:
-                return
-            del entries[first[0]]
-        self._heap = None
-
-    def discard(self, key: K) -> None:
-        """Remove the lease of `key`, if there is one."""
-        self._entries.pop(key, None)
-
-    def _renew_unequal(self, key: K, value: V, expires: float) -> None:
-        entries = self._entries
-        entries[key] = entry = (expires, value)
-        if self._heap is None or len(self._heap) > 2 * len(entries) + 16:
-            # The first lease with its own duration, or most heap items are stale: rebuild the heap.
-            self._heap = [(held[0], next(self._order), key, held) for key, held in entries.items()]
-            heapq.heapify(self._heap)
-        else:
-            heapq.heappush(self._heap, (expires, next(self._order), key, entry))
-        if len(entries) > self.capacity and (first := self.first()) is not None:
-            del entries[first[0]]
+__all__ = ["Leases"]

@@ -15,7 +15,7 @@ from roamcast.routing.state.timing import call_every, call_within
 from roamcast.routing.traits import ProtocolTraits
 from roamcast.routing.unicast.copies import Copy, UnicastCopies
 from roamcast.routing.unicast.gpsr.gpsr import Gpsr
-from roamcast.routing.unicast.gpsr.messages import PointCm, Whereabouts, to_point_cm
+from roamcast.routing.unicast.gpsr.messages import Beacon, GeoPacket, PointCm, Whereabouts, to_point_cm
 from roamcast.routing.unicast.gpsr.parameters import GREEDY_ALONE, GpsrUnicastParameters
 
 JITTER = 0.01
@@ -44,6 +44,8 @@ class GpsrUnicast(UnicastCopies):
         "Serial and position of the last announcement of each node."
         self.serial = 0
         self._node = host.node
+        receive = self.unicast.forwarding.receive
+        self.shortcuts = {Beacon: receive, GeoPacket: receive}
         self.unicast.locate = self._locate_announced if p.location == "announced" else self._locate_known
 
     @classmethod

@@ -34,8 +34,8 @@ public:
     Forwarding(nb::object owner, nb::object host, nb::object near, nb::object held, nb::type_object packet, nb::type_object point,
                nb::type_object face, double farthest, bool perimeter, bool relative, double planar, bool restarts, std::size_t remembered)
         : owner_(std::move(owner)), host_(std::move(host)), near_(std::move(near)), held_(std::move(held)), packet_(std::move(packet)),
-          point_(std::move(point)), face_(std::move(face)), fields_(packet_), node_host_(nb::inst_ptr<PyHost>(host_)),
-          positions_(nb::inst_ptr<NeighbourPositions>(near_)), number_(nb::cast<NeighbourPositions::Node>(host_.attr("node"))),
+          point_(std::move(point)), face_(std::move(face)), fields_(packet_), node_host_(part_of<PyHost>(host_)),
+          positions_(part_of<NeighbourPositions>(near_)), number_(nb::cast<NeighbourPositions::Node>(host_.attr("node"))),
           farthest_(farthest), perimeter_(perimeter), relative_(relative), planar_duration_(planar), restarts_(restarts),
           passed_(remembered) {}
 
@@ -108,6 +108,12 @@ public:
     }
 
 private:
+    template <typename Part>
+    static Part* part_of(const nb::object& object) {
+        if (!nb::isinstance<Part>(object)) throw nb::type_error("packets are forwarded by a host of the kernel and its table of places");
+        return nb::inst_ptr<Part>(object);
+    }
+
     PyObject* keep_beacon(PyObject* message, PyObject* sender, long long from, double now) {
         if (beacons_.is_valid() && !nb::steal(renew_lease(beacons_.ptr(), sender, message, now)).is_valid()) return nullptr;
         if (from == followed && !call("beacon_of_followed", {})) return nullptr;

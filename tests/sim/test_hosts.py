@@ -246,3 +246,33 @@ def test_a_node_draws_the_numbers_of_a_generator_seeded_by_its_name(seed, node, 
         assert own.random() == usual.random()
         assert own.gauss(0, 1) == usual.gauss(0, 1)
         assert own.sample(range(100), 5) == usual.sample(range(100), 5)
+
+
+def test_a_shortcut_receives_the_messages_of_its_class_and_receive_the_others():
+    class Note(Letter):
+        pass
+
+    world, (a, b) = office([0, 100])
+    noted = []
+    b.shortcuts = {Note: lambda message, sender, signal: noted.append((message.number, sender, signal))}
+    world.attach(1, b)
+    for letter in (Note(1), Letter(2), Note(3)):
+        a.host.send(letter, 1)
+    world.run_until(1)
+    assert [number for number, _ in b.got] == [2]
+    assert [(number, sender) for number, sender, _ in noted] == [(1, 0), (3, 0)]
+    assert noted[0][2] == pytest.approx(received_power(100), rel=1e-9)
+    world.detach(1)
+    a.host.send(Note(4), 1)
+    world.run_until(2)
+    assert len(noted) == 2
+
+
+def test_what_a_shortcut_refuses_is_a_drop_of_its_node():
+    world, (a, b) = office([0, 100])
+    b.shortcuts = {Letter: lambda message, sender, signal: 6}
+    world.attach(1, b)
+    a.host.send(Letter(1), 1)
+    world.run_until(1)
+    drops = world.router_drops()
+    assert (drops["node"].tolist(), world.drop_counts()[6]) == ([1], 1)

@@ -6,8 +6,17 @@ from fields import Content, communities, construct, hops_between, lay, scatter, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from roamcast.content.field_type import Integer
+from roamcast.content.schema import EventType
 from roamcast.routing.clone.community import LAST, KnownPrincipal, OwnVote
-from roamcast.routing.clone.messages import HEAVIEST, CommunityBeacon, Confirmation, Merge, Vote
+from roamcast.routing.clone.messages import (
+    HEAVIEST,
+    MOST_INTERESTS,
+    CommunityBeacon,
+    Confirmation,
+    Merge,
+    Vote,
+)
 from roamcast.routing.clone.parameters import CloneParameters
 from roamcast.routing.clone.similarity import RequestHistory, digest, similarity, weigh
 from roamcast.routing.router import Drop
@@ -45,6 +54,15 @@ def test_interests_are_what_was_asked_for_lately_and_how_often():
     assert interests.set(120.0) == {digest(topic(number)) for number in (2, 3)}
     assert interests.share(frozenset({digest(topic(2))}), 120.0) == 2 / 3
     assert interests.share(frozenset(), 500.0) == 0.0
+
+
+def test_of_more_interests_than_a_message_holds_the_latest_count():
+    numbers = EventType("numbers", {"number": Integer(0, 99)})
+    interests = RequestHistory(memory=100.0)
+    for number in (*range(MOST_INTERESTS + 5), 0, 1, 1, 0):
+        interests.note(numbers.number == number, 1.0)
+    latest = (*range(7, MOST_INTERESTS + 5), 0, 1)
+    assert interests.set(1.0) == {digest(numbers.number == number) for number in latest}
 
 
 @settings(max_examples=12, deadline=None)

@@ -43,6 +43,8 @@ class AdsTable:
         self._geo = geo
         self._community = community
         self.leases: Leases[tuple[NodeId, Filter], ProviderEntry] = Leases(lease, capacity)
+        self._providers: frozenset[NodeId] = frozenset()
+        "The providers in the table, those of expired leases included."
 
     def hear(self, advert: ProviderAdvert, sender: NodeId) -> Drop | None:
         """Store or renew an advertisement, if it is newer than the stored one."""
@@ -53,6 +55,7 @@ class AdsTable:
         self.leases.sweep(now)
         entry = ProviderEntry(advert.place, advert.serial, advert.incarnation, advert.hops + 1, sender)
         self.leases.renew(key, entry, now)
+        self._providers = frozenset([provider for provider, _ in self.leases])
         return None
 
     def matching(self, filter: Filter) -> dict[NodeId, PointCm]:
@@ -70,9 +73,10 @@ class AdsTable:
             return target
         if target == self._community.principal:
             return self._community.next_hop()
-        # The search calls this at every hop, mostly for other nodes than providers: check the keys first.
-        entries = [self.leases.get(key, now) for key in self.leases if key[0] == target]
-        routes = [(entry.hops, entry.via) for entry in entries if entry is not None]
+        routes: list[tuple[int, NodeId]] = []
+        if target in self._providers:  # the search calls this at every hop, mostly for other nodes
+            entries = [self.leases.get(key, now) for key in self.leases if key[0] == target]
+            routes = [(entry.hops, entry.via) for entry in entries if entry is not None]
         known = self._community.known.get(target, now)
         if known is not None:
             routes.append((known.hops, known.via))

@@ -71,6 +71,7 @@ class Community:
         self.host = host
         self.parameters = p
         self.describe, self.admit, self.delay = describe, admit, delay
+        self._node = host.node
         self._forwarding = forwarding
         self.principal = host.node
         self._set_parent(host.node)
@@ -95,11 +96,11 @@ class Community:
     @property
     def is_principal(self) -> bool:
         """Whether this node is the principal of its community."""
-        return self.principal == self.host.node
+        return self.principal == self._node
 
     def members(self) -> int:
         """Return the number of nodes that reach the principal through this node, including itself."""
-        node, principal = self.host.node, self.principal
+        node, principal = self._node, self.principal
         children = [each for each in self.heard.values(self.host.now()) if each.parent == node]
         return 1 + sum([each.members for each in children if each.principal == principal])
 
@@ -274,8 +275,11 @@ class Community:
         now = self.host.now()
         beacon = self.heard.get(self.parent, now)
         if beacon is None or not self._is_towards_principal(beacon):
+            principal = self.principal
             routes = [
-                (each.hops, node) for node, each in self.heard.items(now) if self._is_towards_principal(each)
+                (each.hops, node)
+                for node, each in self.heard.items(now)
+                if each.principal == principal and self._is_towards_principal(each)
             ]
             if not routes:
                 self.hops = UNREACHABLE
@@ -295,7 +299,7 @@ class Community:
         """Return whether a neighbour leads to this node's principal by a route that avoids this node."""
         return (
             beacon.principal == self.principal
-            and beacon.parent != self.host.node
+            and beacon.parent != self._node
             and beacon.hops < 2 * self.parameters.ttl
             and self.admit(beacon.here)
         )

@@ -32,19 +32,20 @@ class GridCbr(TwoTier):
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
+        self._side = max(round(100 * self.parameters.side), 1)
+        "Side of the squares [cm]."
         self.square: tuple[int, int] | None = None
         "Column and row of the square in which this node was at the last check."
         self._elected = 0.0
 
     def square_at(self, place: PointCm) -> tuple[int, int]:
         """Return the column and row of the square that contains a position."""
-        side = max(round(100 * self.parameters.side), 1)
-        return place.x // side, place.y // side
+        x, y = place
+        return x // self._side, y // self._side
 
     def describe(self) -> OwnVote:
         """Return this node's vote; the weight decreases with the distance from the centre of the square."""
-        here = self.geo.here()
-        side = max(round(100 * self.parameters.side), 1)
+        here, side = self.geo.here(), self._side
         middle = PointCm(here.x // side * side + side // 2, here.y // side * side + side // 2)
         away = squared(here, middle) ** 0.5 / side
         return OwnVote(round((HEAVIEST - 1) * max(1 - away, 0)) + 1, here, frozenset())

@@ -52,12 +52,11 @@ class RequestHistory:
         """Return S(i), the digests of recent requests; the latest ones, if a message cannot hold all."""
         if now < self._cached_until:
             return self._cached
-        distinct: dict[int, None] = {}
-        for each in self._requests.values(now):
-            distinct.pop(each, None)
-            distinct[each] = None
+        recent = self._requests.values(now)
+        if len(recent) > MOST_INTERESTS:
+            recent = list(dict.fromkeys(reversed(recent)))[:MOST_INTERESTS]
         first = self._requests.first()
-        self._cached = frozenset(list(distinct)[-MOST_INTERESTS:])
+        self._cached = frozenset(recent)
         self._cached_until = inf if first is None else first[1]
         return self._cached
 

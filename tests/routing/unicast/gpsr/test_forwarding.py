@@ -1,5 +1,9 @@
 """The compiled forwarding of packets does what the Python version does: same packets, answers and calls."""
 
+import gc
+import weakref
+
+import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
@@ -64,7 +68,7 @@ class Sink:
 class Bench:
     """A node at the origin of a world in which all hear each other, and the forwarding of one kind on it."""
 
-    def __init__(self, kind, perimeter, relative, restarts):
+    def __init__(self, kind, rules):
         nodes = {"count": AROUND, "mobility": "static", "at": [(float(n), 0.0) for n in range(AROUND)]}
         area = {"width": 100, "height": 100}
         bench = {"name": "bench", "area": area, "duration": 1000, "nodes": {"all": nodes}}
@@ -77,9 +81,10 @@ class Bench:
             self.world.attach(node, sink)
         self.owner, self.near, self.held = Owner(), Places(5.0, 6), []
         self.beacons = Leases(5.0, 6)
-        rules = (FARTHEST, perimeter, relative, 1.0, restarts, 16)
+        perimeter, relative, restarts = rules
+        limits = (FARTHEST, perimeter, relative, 1.0, restarts, 16)
         types = (GeoPacket, PointCm, PerimeterState)
-        self.forwarding = kind(self.owner, self.host, self.near, self.held, *types, *rules)
+        self.forwarding = kind(self.owner, self.host, self.near, self.held, *types, *limits)
         self.forwarding.keep_beacons(self.beacons)
         self.forwarding.followed = 3
         self.answers = []
@@ -133,7 +138,7 @@ steps = st.one_of(
 )
 def test_the_compiled_forwarding_agrees_with_that_in_python(around, played, rules):
     played = [("receive", Beacon(place), n + 1, 0.0) for n, place in enumerate(around)] + played
-    one, other = Bench(_kernel.Forwarding, *rules), Bench(PlainForwarding, *rules)
+    one, other = Bench(_kernel.Forwarding, rules), Bench(PlainForwarding, rules)
     for step in played:
         assert one.play(step) == other.play(step)
     for sink in one.sinks:
@@ -151,7 +156,7 @@ def test_a_packet_that_is_passed_on_counts_as_many_bytes_as_one_that_is_sent():
 
     sent = []
     for kind in (_kernel.Forwarding, PlainForwarding):
-        bench = Bench(kind, perimeter=True, relative=False, restarts=False)
+        bench = Bench(kind, (True, False, False))
         bench.near.renew(2, PointCm(20, 0), 0.0)
         bench.world.attach(NODE, Relay(bench.forwarding))
         payload: Message = Copy(Publication(5, 1, News(), size=300))
@@ -162,3 +167,20 @@ def test_a_packet_that_is_passed_on_counts_as_many_bytes_as_one_that_is_sent():
         sent.append({name: column.tolist() for name, column in rows.items()})
     assert sent[0] == sent[1]
     assert len(sent[0]["kind"]) == 2
+
+
+def test_the_compiled_forwarding_refuses_other_hosts_than_the_kernels():
+    types = (GeoPacket, PointCm, PerimeterState)
+    rules = (FARTHEST, True, False, 1.0, False, 16)
+    with pytest.raises(TypeError, match="host of the kernel"):
+        _kernel.Forwarding(Owner(), Owner(), Places(5.0, 6), [], *types, *rules)
+
+
+def test_a_router_and_its_compiled_forwarding_are_collected_together():
+    bench = Bench(_kernel.Forwarding, (True, False, False))
+    bench.owner.forwarding = bench.forwarding
+    gone = weakref.ref(bench.owner)
+    bench.world.close()
+    del bench
+    gc.collect()
+    assert gone() is None

@@ -73,7 +73,8 @@ def main(filters: int = 50_000, events: int = 2_000) -> None:
         with open_session() as spark:
             warm_up(spark)
             frames = [spark.read.parquet(str(path)) for path in paths]
-            sizes = [path.stat().st_size for path in paths]
+            bodies = zip(frames, ("filter", "event"), strict=True)
+            sizes = [frame.selectExpr(f"sum(octet_length({name}) + 8)").first()[0] for frame, name in bodies]
             too_large = {BroadcastSide.FILTERS: sizes[0] > SMALL, BroadcastSide.EVENTS: sizes[1] > SMALL}
             for way in (way for way in BroadcastSide if not too_large.get(way)):
                 with Family() as took:

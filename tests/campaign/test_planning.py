@@ -1,5 +1,7 @@
 """A plan by hand: what is kept of it, what shapes it, where a mistake stands, what makes a table stale."""
 
+import tracemalloc
+
 import pyarrow as pa
 import pytest
 from test_campaign_file import HEAD, write
@@ -181,3 +183,13 @@ def test_a_wrong_axis_of_scenarios_is_one_message(tmp_path, change, result):
     file.write_text(WORLDS.replace(*change))
     with pytest.raises(UserError, match=result):
         make_plan(read_campaign(file))
+
+
+def test_the_runs_of_a_point_share_their_texts(file):
+    campaign = apply_options(read_campaign(file), seeds=500)
+    make_plan(campaign)  # what is cached once is not counted
+    tracemalloc.start()
+    plan = make_plan(campaign)
+    held = tracemalloc.get_traced_memory()[0] / len(plan.runs)
+    tracemalloc.stop()
+    assert held < 450, f"{held:.0f} bytes a run, and the command alone has {len(plan.runs[0].command)}"

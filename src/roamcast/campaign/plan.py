@@ -60,7 +60,13 @@ class PlannedRun:
     nodes: int
     version: str
     inputs: str
-    command: str
+    base_command: str
+    "The command that reproduces the run, without its seed: the runs of a point share the text."
+
+    @property
+    def command(self) -> str:
+        """The command that reproduces the run."""
+        return f"{self.base_command}{_SEED}{self.seed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +90,9 @@ class CampaignPlan:
     def tables(self) -> dict[str, Iterator[pa.Table]]:
         """Return the tables `plan` and `points` in sorted pieces; the whole would take much memory."""
         key = attrgetter("sweep", "point", "protocol", "seed", "run")
-        runs = ({"run": run.id, **_row(run)} for run in sorted(self.runs, key=lambda run: run.id))
-        places = (_row(place) for place in sorted(self.places, key=key))
+        ids, *columns = PLAN.names
+        runs = ({ids: run.id, **_row(run, columns)} for run in sorted(self.runs, key=lambda run: run.id))
+        places = (_row(place, POINTS.names) for place in sorted(self.places, key=key))
         return {
             "plan": (pa.Table.from_pylist(piece, PLAN) for piece in _split(runs, _PIECE)),
             "points": (pa.Table.from_pylist(piece, POINTS) for piece in _split(places, _PIECE)),
@@ -94,14 +101,15 @@ class CampaignPlan:
     @classmethod
     def read(cls, plan: pa.Table, points: pa.Table) -> CampaignPlan:
         """Return the plan in these tables, which other versions of the code may have written."""
-        runs = ({"id" if key == "run" else key: row[key] for key in row} for row in plan.to_pylist())
-        return cls(
-            tuple(PlannedRun(**run) for run in runs), tuple(PlannedCell(**row) for row in points.to_pylist())
-        )
+        runs = []
+        for row in plan.to_pylist():
+            command = row.pop("command").partition(_SEED)[0]
+            runs.append(PlannedRun(id=row.pop("run"), base_command=command, **row))
+        return cls(tuple(runs), tuple(PlannedCell(**row) for row in points.to_pylist()))
 
 
-def _row(planned: PlannedRun | PlannedCell) -> dict[str, Any]:
-    return {name: getattr(planned, name) for name in planned.__slots__}
+def _row(planned: PlannedRun | PlannedCell, columns: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(planned, name) for name in columns}
 
 
 def _split(rows: Iterable[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:
@@ -231,12 +239,13 @@ def make_plan(campaign: Campaign) -> CampaignPlan:
     places: list[PlannedCell] = []
     for name, sweep in campaign.sweeps.items():
         for point in sweep.expand():
+            text = point_text(point)
             for label in sweep.protocols:
                 first = _make_run_at(campaign, sweep, point, label, partial(_origin, campaign, name, label))
                 for seed in campaign.seed_list:
                     run = with_seed(first, seed)
                     runs.setdefault(run.id, run)
-                    places.append(PlannedCell(name, point_text(point), label, seed, run.id))
+                    places.append(PlannedCell(name, text, label, seed, run.id))
     return CampaignPlan(tuple(runs.values()), tuple(places))
 
 
@@ -303,7 +312,7 @@ def make_run(
         nodes=scenario.count,
         version=code_version(router),
         inputs=_digest_inputs(scenario),
-        command=_command(file, router, changed),
+        base_command=_command(file, router, changed),
     )
     return with_seed(run, seed)
 
@@ -312,8 +321,7 @@ def with_seed(run: PlannedRun, seed: int) -> PlannedRun:
     """Return the run with another seed and the corresponding id."""
     content = _json([run.scenario, run.inputs, run.router, run.parameters, seed, run.version])
     digest = hashlib.blake2b(content.encode(), digest_size=10).hexdigest()
-    command = run.command.partition(_SEED)[0]
-    return replace(run, id=digest, seed=seed, command=f"{command}{_SEED}{seed}")
+    return replace(run, id=digest, seed=seed)
 
 
 def point_text(point: Mapping[str, Setting]) -> str:

@@ -10,7 +10,7 @@ from roamcast.metrics.metric_input import RunSettings
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.measuring import measure as measuring
-from roamcast.pipeline.measuring.measure import MEASURED, measure, split_tasks
+from roamcast.pipeline.measuring.measure import MEASURED, is_small, measure, split_tasks
 
 SETTING = RunSettings(NODES, 0.0, 250.0, 20, frozenset({"CommunityBeacon"}))
 
@@ -36,9 +36,9 @@ def deal_out(snapshot, tasks, leave_out=()):
     return [(portion.batch.name, [run for run, _ in portion.runs]) for portion in found]
 
 
-def test_a_task_takes_runs_of_a_batch_until_it_has_its_share_of_the_rows():
+def test_a_task_takes_runs_of_a_batch_until_it_has_its_share_of_the_effort():
     rows = snapshot_of([30_000, 30_000, 40_000, 60_000, 30_000], [10_000])
-    assert deal_out(rows, 2) == [  # half of 200,000 rows each
+    assert deal_out(rows, 2) == [  # half of 200,000 rows and 6 runs each
         ("b0", ["0000", "0001", "0002"]),
         ("b0", ["0003", "0004"]),
         ("b1", ["0005"]),
@@ -47,8 +47,17 @@ def test_a_task_takes_runs_of_a_batch_until_it_has_its_share_of_the_rows():
 
 
 def test_no_task_is_made_for_less_than_is_worth_it():
-    rows = snapshot_of([20_000, 30_000, 49_999, 1])
+    rows = snapshot_of([10_000, 20_000, 29_999, 1])
     assert deal_out(rows, 100) == [("b0", ["0000", "0001"]), ("b0", ["0002", "0003"])]
+
+
+def test_many_runs_with_few_rows_are_shared_among_tasks_and_left_to_spark():
+    rows = snapshot_of([11] * 4000)
+    assert [len(runs) for _, runs in deal_out(rows, 8)] == [500] * 8
+    done = list(rows.runs().values())
+    assert is_small(done[:99]) and not is_small(done[:100])
+    [long] = snapshot_of([980_000]).runs().values()
+    assert is_small([long]) and not is_small([long, long])
 
 
 def test_what_is_not_asked_for_counts_for_nothing():
@@ -78,7 +87,7 @@ def test_only_the_metrics_that_are_asked_for_are_measured_however_runs_are_dealt
     names = ["messages", "delivery_rate"]
     found = []
     for least in (50_000, 1):
-        monkeypatch.setattr(measuring, "_LEAST_ROWS", least)
+        monkeypatch.setattr(measuring, "_LEAST_EFFORT", least)
         table = measure(None, lake.facts, snapshot, settings, constants=MetricConstants(), names=names)
         assert table.schema == MEASURED
         found.append(by_run(table))

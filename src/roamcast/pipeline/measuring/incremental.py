@@ -18,16 +18,12 @@ from roamcast.metrics.declarations import METRICS
 from roamcast.metrics.definition import digest_definitions
 from roamcast.metrics.metric_input import RunSettings, beacons_among, lora_powers
 from roamcast.pipeline.campaign_folder import CampaignFolder
-from roamcast.pipeline.measuring.measure import measure
+from roamcast.pipeline.measuring.measure import is_small, measure
 from roamcast.pipeline.spark.spread import spark_or_local
 from roamcast.routing.catalogue import roles
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-_SMALL = 1_000_000
-"Number of rows of facts that one process measures in a quarter of a second."
 
 
 class IncrementalMetrics:
@@ -97,9 +93,8 @@ class IncrementalMetrics:
         say(f"measuring {len(runs)} runs{which} ...")
         snapshot = self.store.snapshot()
         rows_of = snapshot.runs()
-        small = sum(rows_of[run].rows for run in runs) < _SMALL
         found = measure(
-            spark_or_local(spark, small),
+            spark_or_local(spark, is_small(rows_of[run] for run in runs)),
             self.store.facts,
             snapshot,
             {run: self.settings[run] for run in runs},

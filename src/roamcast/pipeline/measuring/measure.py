@@ -18,7 +18,7 @@ from roamcast.fingerprint import checked
 from roamcast.lake.cells import sort_key
 from roamcast.lake.columns import spark_schema
 from roamcast.lake.reading import BatchFiles
-from roamcast.lake.snapshot import Batch, Snapshot
+from roamcast.lake.snapshot import Batch, CommittedRun, Snapshot
 from roamcast.lake.storage import StorageUrl
 from roamcast.metrics.constants import MetricConstants
 from roamcast.metrics.declarations import METRICS, evaluate
@@ -32,8 +32,14 @@ if TYPE_CHECKING:
 _TASKS_PER_SLOT = 4
 "Number of tasks per slot, which balances runs of different length."
 
-_LEAST_ROWS = 50_000
-"Minimum number of rows of a task."
+_ROWS_PER_RUN = 10_000
+"Number of rows that take as long to measure as a run without rows: 2.5 ms."
+
+_LEAST_EFFORT = 50_000
+"Minimum effort of a task [rows]."
+
+_SMALL = 1_000_000
+"Effort that takes one process a quarter of a second [rows]."
 
 MEASURED = pa.schema([*METRICS_TABLE, pa.field("error", pa.string())])
 "The metrics of a run, or why its rows cannot be read."
@@ -64,15 +70,13 @@ def measure(
     if not tasks:
         return MEASURED.empty_table()
     if spark is None:
-        found = [row for each in tasks for row in measure_task(facts, each, constants, names)]
-        return pa.Table.from_pylist(found, MEASURED)
+        return pa.Table.from_batches(_measure_all(facts, tasks, constants, names), MEASURED)
     place = str(facts)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for number in batch["id"].to_pylist():
-                rows = list(measure_task(StorageUrl(place), tasks[number], constants, names))
-                yield pa.RecordBatch.from_pylist(rows, MEASURED)
+            chosen = [tasks[number] for number in batch["id"].to_pylist()]
+            yield from _measure_all(StorageUrl(place), chosen, constants, names)
 
     numbers = spark.range(0, len(tasks), 1, len(tasks))
     with format_error("making the table 'metrics'"):
@@ -80,25 +84,43 @@ def measure(
 
 
 def split_tasks(snapshot: Snapshot, settings: Mapping[str, RunSettings], count: int) -> list[MeasureTask]:
-    """Divide the runs in `settings` into about `count` tasks with similar numbers of rows."""
-    total = sum(done.rows for run, done in snapshot.runs().items() if run in settings)
-    enough = max(total // count, _LEAST_ROWS)
+    """Divide the runs in `settings` into about `count` tasks of similar effort."""
+    total = sum(_effort(done) for run, done in snapshot.runs().items() if run in settings)
+    enough = max(total // count, _LEAST_EFFORT)
     tasks = []
     for batch in snapshot.batches.values():
         chosen: list[tuple[str, RunSettings]] = []
-        rows = 0
+        effort = 0
         lean = Batch(batch.name, {}, batch.files)  # a task need not know what every run took
         for _, run in sorted(
             (sort_key(run, done.cell), run) for run, done in batch.runs.items() if run in settings
         ):
             chosen.append((run, settings[run]))
-            rows += batch.runs[run].rows
-            if rows >= enough:
+            effort += _effort(batch.runs[run])
+            if effort >= enough:
                 tasks.append(MeasureTask(lean, tuple(chosen)))
-                chosen, rows = [], 0
+                chosen, effort = [], 0
         if chosen:
             tasks.append(MeasureTask(lean, tuple(chosen)))
     return tasks
+
+
+def is_small(runs: Iterable[CommittedRun]) -> bool:
+    """Return whether one process measures the runs sooner than a Spark job starts."""
+    return sum(map(_effort, runs)) < _SMALL
+
+
+def _effort(done: CommittedRun) -> int:
+    """Return the effort to measure a run [rows]."""
+    return done.rows + _ROWS_PER_RUN
+
+
+def _measure_all(
+    facts: StorageUrl, tasks: Iterable[MeasureTask], constants: MetricConstants, names: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the metrics of the runs of each task; as objects they take 4 kB of memory a run."""
+    for task in tasks:
+        yield pa.RecordBatch.from_pylist(list(measure_task(facts, task, constants, names)), MEASURED)
 
 
 def measure_task(

@@ -2,6 +2,8 @@
 #include <nanobind/nanobind.h>
 
 void bind_datagrams(nanobind::module_& module);
+void bind_event_fields(nanobind::module_& module);
+void bind_frames(nanobind::module_& module);
 void bind_host(nanobind::module_& module);
 void bind_match(nanobind::module_& module);
 void bind_places(nanobind::module_& module);
@@ -14,6 +16,8 @@ NB_MODULE(_kernel, module) {
     // A run interrupted by an exception leaves its world to the end of the process; that is no fault.
     nanobind::set_leak_warnings(false);
     bind_datagrams(module);
+    bind_event_fields(module);
+    bind_frames(module);
     bind_host(module);
     bind_match(module);
     bind_places(module);

@@ -33,20 +33,26 @@ class LiveTimer:
         """Whether it is still to happen."""
         return self._action is not None
 
-    def fire(self, guard: Callable[..., Any]) -> None:
-        """Call the action, unless the timer was cancelled."""
+    def take(self) -> tuple[Callable[..., object], tuple[Any, ...]] | None:
+        """Return the action and its arguments, which are to be called now; None if it was cancelled."""
         action, self._action = self._action, None
-        if action is not None:
-            guard(action, *self._args)
+        return None if action is None else (action, self._args)
 
 
 class TimerQueue:
     """The timers of one node."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, guard: Callable[..., Any]) -> None:
-        """`guard` calls an action and handles its exceptions."""
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        guard: Callable[..., Any],
+        begin: Callable[[], None],
+        end: Callable[[], None],
+    ) -> None:
+        """`guard` calls an action and handles its exceptions; `begin` and `end` enclose several at once."""
         self._loop = loop
         self._guard = guard
+        self._begin, self._end = begin, end
         self._heap: list[tuple[float, int, LiveTimer]] = []
         self._count = 0
         self._cancelled = 0
@@ -91,12 +97,19 @@ class TimerQueue:
     def _run(self) -> None:
         self._handle, self._due = None, -inf  # timers that actions add are scheduled below
         now = self._loop.time()
+        held = False
         while self._heap and self._heap[0][0] <= now:
-            timer = heappop(self._heap)[2]
-            if timer.active:
-                timer.fire(self._guard)
-            else:
+            due = heappop(self._heap)[2].take()
+            if due is None:
                 self._cancelled -= 1
+                continue
+            if not held and self._heap and self._heap[0][0] <= now:
+                held = True
+                self._begin()
+            action, args = due
+            self._guard(action, *args)
+        if held:
+            self._end()
         self._due = inf
         if self._heap:
             self._schedule(self._heap[0][0])

@@ -9,15 +9,8 @@ import pytest
 from roamcast.live.errors import LiveError
 from roamcast.live.link.acks import ACK_HOLD
 from roamcast.live.link.bearer import BroadcastBearer, InterfaceBearer, PeerBearer
-from roamcast.live.link.link import (
-    ABSENT,
-    ATTEMPTS,
-    MOST_BACKLOG_BYTES,
-    MOST_WAITING,
-    PROMPT_ACKS,
-    WINDOW,
-    Link,
-)
+from roamcast.live.link.link import Link
+from roamcast.live.link.neighbours import ABSENT
 from roamcast.live.link.packets import MOST_PAYLOAD, Port
 from roamcast.live.link.peer import (
     CONGESTED_BACKOFF,
@@ -28,6 +21,7 @@ from roamcast.live.link.peer import (
     TRANSFER_BYTES,
     RoundTrip,
 )
+from roamcast.live.link.transfers import ATTEMPTS, MOST_BACKLOG_BYTES, MOST_WAITING, PROMPT_ACKS, WINDOW
 from roamcast.live.security.counters import FrameCounters
 from roamcast.live.security.frame import Opener, Refusal, Sealer
 from roamcast.live.security.keys import NetworkKey

@@ -56,7 +56,7 @@ _log = logging.getLogger("roamcast.live")
 MOST_EVENT = 48 << 10
 "Bytes of an encoded event; the rest of a message is for its addressees and route."
 _UNKNOWN = math.nan
-"The signal of a neighbour."
+"The signal of a neighbour without Wi-Fi."
 SAVE_EVERY = 30.0
 "Seconds between writes of the senders' highest frame numbers."
 
@@ -160,6 +160,7 @@ class Node:
             promise = router_type.traits(parameters).promise
             self._without = None if promise is DeliveryGuarantee.UNTIL_ACKNOWLEDGED else config.protocol
             self.link.start()
+            self._signals = self.link.knows_signals
         except BaseException:
             self._state.close()
             raise
@@ -335,7 +336,8 @@ class Node:
         if self.host.ended:
             return
         try:
-            reason = self.router.receive(decoded, sender, _UNKNOWN)
+            signal = self.link.signal(sender) if self._signals else _UNKNOWN
+            reason = self.router.receive(decoded, sender, signal)
         except Exception:
             self.host.note_error()
             return

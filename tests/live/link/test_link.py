@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from roamcast.live.errors import LiveError
-from roamcast.live.link.acks import ACK_HOLD
 from roamcast.live.link.bearer import BroadcastBearer, InterfaceBearer, PeerBearer
 from roamcast.live.link.link import Link
-from roamcast.live.link.neighbours import ABSENT
 from roamcast.live.link.packets import MOST_PAYLOAD, Port
-from roamcast.live.link.peer import (
+from roamcast.live.link.unicast.acks import ACK_HOLD
+from roamcast.live.link.unicast.peer import (
     CONGESTED_BACKOFF,
     FIRST_TIMEOUT,
     LEAST_TIMEOUT,
@@ -21,7 +20,14 @@ from roamcast.live.link.peer import (
     TRANSFER_BYTES,
     RoundTrip,
 )
-from roamcast.live.link.transfers import ATTEMPTS, MOST_BACKLOG_BYTES, MOST_WAITING, PROMPT_ACKS, WINDOW
+from roamcast.live.link.unicast.peer_table import ABSENT
+from roamcast.live.link.unicast.transfers import (
+    ATTEMPTS,
+    MOST_BACKLOG_BYTES,
+    MOST_WAITING,
+    PROMPT_ACKS,
+    WINDOW,
+)
 from roamcast.live.security.counters import FrameCounters
 from roamcast.live.security.frame import Opener, Refusal, Sealer
 from roamcast.live.security.keys import NetworkKey

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 from collections.abc import Callable
 from typing import TypeAlias
 
 from roamcast.live.errors import LiveError
 from roamcast.live.link.datagrams import Address, DatagramSink, DatagramSource, PlainWriter, reader, writer
+from roamcast.live.link.wifi.signals import WifiSignals, open_signals
 
 PAUSE = 0.005
 "Seconds for which a socket is not read after a batch without any frame of this network, to save wake-ups."
@@ -48,6 +50,15 @@ class Bearer:
     def unsent(self) -> int:
         """Datagrams that the system refused."""
         return self._writer.unsent + self._plain.unsent if self._sockets else 0
+
+    @property
+    def knows_signals(self) -> bool:
+        """Whether `signal` may return anything but nan."""
+        return False
+
+    def signal(self, address: Address) -> float:
+        """Return the signal with which the node at an address was last heard [W]; nan if unknown."""
+        return math.nan
 
     def hold(self) -> None:
         """Keep what is sent until `release`, to send it together."""
@@ -153,6 +164,28 @@ class InterfaceBearer(Bearer):
         except OSError:
             known = ", ".join(name for _, name in socket.if_nameindex())
             raise LiveError(f"no network interface is called {interface!r}; there are {known}") from None
+        self._signals: WifiSignals | None = None
+
+    def start(self, arrive: Arrival, drained: Callable[[], None]) -> None:
+        """Open the sockets, and those to read the signals of a Wi-Fi interface."""
+        super().start(arrive, drained)
+        self._signals = open_signals(self._index, asyncio.get_running_loop().time)
+
+    @property
+    def knows_signals(self) -> bool:
+        """Whether it is a Wi-Fi interface."""
+        return self._signals is not None
+
+    def signal(self, address: Address) -> float:
+        """Return the signal with which the interface last heard an address [W]; nan if unknown."""
+        return math.nan if self._signals is None else self._signals.of(address[0])
+
+    def close(self) -> None:
+        """Close the sockets."""
+        super().close()
+        if self._signals is not None:
+            self._signals.close()
+            self._signals = None
 
     def open_sockets(self) -> list[socket.socket]:
         """Open one socket for sending and unicast, and one for the group."""

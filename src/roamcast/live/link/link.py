@@ -1,12 +1,12 @@
 """The link: payloads to everyone in range, and acknowledged payloads to one neighbour.
 
-Frames and packets come and go here. `transfers` has payloads for one neighbour, `pieces` long payloads,
-`neighbours` who is in range.
+Frames and packets come and go here. `unicast` has payloads for one neighbour, `pieces` long payloads.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter, OrderedDict
 from functools import partial
 from typing import Any
@@ -15,7 +15,6 @@ from roamcast.live.errors import FrameError
 from roamcast.live.link.bearer import Bearer
 from roamcast.live.link.datagrams import Address
 from roamcast.live.link.fragments import Reassembly
-from roamcast.live.link.neighbours import Neighbours
 from roamcast.live.link.outbox import Outbox
 from roamcast.live.link.packets import (
     BROADCASTS,
@@ -36,9 +35,10 @@ from roamcast.live.link.packets import (
     read_packet,
     read_unicast,
 )
-from roamcast.live.link.peer import Backlog, Peer, first_number
 from roamcast.live.link.pieces import Pieces
-from roamcast.live.link.transfers import Transfers
+from roamcast.live.link.unicast.peer import Backlog, Peer, first_number
+from roamcast.live.link.unicast.peer_table import PeerTable
+from roamcast.live.link.unicast.transfers import Transfers
 from roamcast.live.link.user import LinkUser
 from roamcast.live.security.frame import Opener, Refusal, Sealer
 from roamcast.wire.field import NodeId
@@ -74,12 +74,12 @@ class Link:
         self._unlimited = budget is None
         self.counts: Counter[str] = Counter()
         "Frames and payloads by what became of them."
-        self._neighbours = Neighbours(loop, user, first_number(start), self._overflow)
-        self.peers: OrderedDict[NodeId, Peer] = self._neighbours.peers
-        self._hear = self._neighbours.hear
+        self._peer_table = PeerTable(loop, user, first_number(start), self._overflow)
+        self.peers: OrderedDict[NodeId, Peer] = self._peer_table.peers
+        self._hear = self._peer_table.hear
         self._transfers = Transfers(
             loop,
-            self._neighbours,
+            self._peer_table,
             self.outbox,
             user=user,
             counts=self.counts,
@@ -90,7 +90,7 @@ class Link:
     @property
     def backlog(self) -> Backlog:
         """What was neither acknowledged nor given up."""
-        return self._neighbours.backlog
+        return self._peer_table.backlog
 
     @property
     def reassembly(self) -> Reassembly:
@@ -149,6 +149,18 @@ class Link:
         for each in self._bearers:
             each.release()
 
+    @property
+    def knows_signals(self) -> bool:
+        """Whether `signal` may return anything but nan."""
+        return any(each.knows_signals for each in self._bearers)
+
+    def signal(self, node: NodeId) -> float:
+        """Return the signal with which a neighbour was last heard [W]; nan if unknown."""
+        peer = self.peers.get(node)
+        if peer is None or peer.address is None:
+            return math.nan
+        return self._bearers[peer.bearer].signal(peer.address)
+
     def _overflow(self, token: Any, to: NodeId) -> None:
         self.counts["overflowed"] += 1
         self._loop.call_soon(self._user.overflowed, token, to)
@@ -185,7 +197,7 @@ class Link:
             opener.note_latest(sender)
         self.counts["frames_received"] += 1
         if body[:2] == ROUTER_BROADCAST:  # most frames, so they take a short way
-            peer = self._neighbours.latest
+            peer = self._peer_table.latest
             if peer.node == sender and peer.epoch == epoch and not peer.lost:
                 peer.bearer, peer.address, peer.heard = bearer, address, self._time()
             else:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from roamcast.live.link.fragments import Reassembly, RepairStore, cut
 from roamcast.live.link.outbox import Outbox
 from roamcast.live.link.packets import Piece, Repair, write_packet
-from roamcast.live.link.peer import Peer
+from roamcast.live.link.unicast.peer import Peer
 from roamcast.wire.field import NodeId
 
 REPAIR_WAIT = 0.03

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from roamcast.live.security.counters import FrameCounters, FrameNumber
 from roamcast.live.security.keys import NetworkKey
-from roamcast.live.security.known_frames import PREFIX_BYTES, FrameOpener
+from roamcast.live.security.known_frames import PREFIX_BYTES, FrameOpener, PlainFrameOpener
 from roamcast.live.security.replay import ReplayWindow
 from roamcast.wire.field import HIGHEST_NODE, NodeId
 from roamcast.wire.message import Message
@@ -129,13 +129,18 @@ class Opener:
         own: NodeId,
         floors: Mapping[NodeId, FrameNumber] = {},
         most_senders: int = MOST_SENDERS,
+        *,
+        plain: bool = False,
     ) -> None:
-        """`floors`: the highest number that was accepted of each sender before a restart."""
+        """`floors`: the highest number that was accepted of each sender before a restart.
+
+        `plain`: without the compiled kernel.
+        """
         self._key = key
         self._protocol = protocol
         self._own = own
         prefix = HEADER.pack(VERSION, key.network, protocol, 0, 0, 0)[:PREFIX_BYTES]
-        self._known = FrameOpener(prefix, Frame, InvalidTag)
+        self._known = (PlainFrameOpener if plain else FrameOpener)(prefix, Frame, InvalidTag)
         self.open_known: Callable[[bytes], Any] = self._known.open
         """The short way of `open` for most frames, without what `note_latest` does; None or False for all
         else."""

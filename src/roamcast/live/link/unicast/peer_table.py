@@ -8,17 +8,17 @@ from collections.abc import Callable
 from typing import Any
 
 from roamcast.live.link.datagrams import Address
-from roamcast.live.link.peer import Backlog, PacketWindow, Peer
+from roamcast.live.link.unicast.peer import Backlog, PacketWindow, Peer
 from roamcast.live.link.user import LinkUser
 from roamcast.wire.field import NodeId
 
 ABSENT = 0.5
 "Seconds of silence after which a neighbour that the link gave up has returned if it is heard again."
 MOST_PEERS = 1024
-"Neighbours remembered; the one silent longest, for which nothing waits, is forgotten."
+"PeerTable remembered; the one silent longest, for which nothing waits, is forgotten."
 
 
-class Neighbours:
+class PeerTable:
     """The neighbours of one node."""
 
     def __init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from roamcast.live.link.deadline import Deadline
+from roamcast.live.link.unicast.deadline import Deadline
 from roamcast.wire.field import NodeId
 
 ACK_HOLD = 0.012

@@ -8,9 +8,6 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-from roamcast.live.link.acks import HeldAcks
-from roamcast.live.link.deadline import Deadline
-from roamcast.live.link.neighbours import Neighbours
 from roamcast.live.link.outbox import Outbox
 from roamcast.live.link.packets import (
     ATTEMPT_SHIFT,
@@ -22,7 +19,10 @@ from roamcast.live.link.packets import (
     write_unicast,
     write_unicast_piece,
 )
-from roamcast.live.link.peer import Peer, Pending, Transfer
+from roamcast.live.link.unicast.acks import HeldAcks
+from roamcast.live.link.unicast.deadline import Deadline
+from roamcast.live.link.unicast.peer import Peer, Pending, Transfer
+from roamcast.live.link.unicast.peer_table import PeerTable
 from roamcast.live.link.user import LinkUser
 from roamcast.wire.field import NodeId
 
@@ -47,7 +47,7 @@ class Transfers:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        neighbours: Neighbours,
+        peer_table: PeerTable,
         outbox: Outbox,
         *,
         user: LinkUser,
@@ -56,9 +56,9 @@ class Transfers:
     ) -> None:
         """`overflow` takes the tokens of payloads for which there is no room."""
         self._time = loop.time
-        self._neighbours = neighbours
-        self._peers = neighbours.peers
-        self._backlog = neighbours.backlog
+        self._peer_table = peer_table
+        self._peers = peer_table.peers
+        self._backlog = peer_table.backlog
         self._put = outbox.put
         self._user = user
         self._counts = counts
@@ -66,7 +66,7 @@ class Transfers:
         self._deadline = Deadline(loop, self._expire)
         self.acks = HeldAcks(self._deadline, self._send_acks, PROMPT_ACKS)
         self._active: dict[NodeId, Peer] = {}
-        "Neighbours with packets that were not acknowledged when the deadline was asked for."
+        "PeerTable with packets that were not acknowledged when the deadline was asked for."
 
     def close(self) -> None:
         """Send no more."""
@@ -78,7 +78,7 @@ class Transfers:
     def send(self, whole: bytes, to: NodeId, token: Any, urgent: bool) -> None:
         """Send a port and a payload to a neighbour until it is acknowledged."""
         self._counts["unicast"] += 1
-        peer = self._neighbours.find(to)
+        peer = self._peer_table.find(to)
         size = len(whole)
         if (
             len(peer.waiting) + len(peer.urgent) >= MOST_WAITING

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from random import Random, SystemRandom
 from typing import Any
 
+from roamcast.live.clock import clock_of
 from roamcast.live.link.link import Link
 from roamcast.live.link.packets import Port
 from roamcast.live.recording.observer import NodeObserver
@@ -70,7 +71,7 @@ class LiveHost:
         self._observer = NodeObserver()
         self._observing = False
         self._loop = asyncio.get_running_loop()
-        self._time = self._loop.time
+        self._time = clock_of(self._loop)
         self._start = self._time()
         self.timers = TimerQueue(self._loop, self.guard, link.hold, link.release)
 

@@ -8,6 +8,8 @@ from heapq import heapify, heappop, heappush
 from math import inf
 from typing import Any
 
+from roamcast.live.clock import clock_of
+
 MOST_CANCELLED = 256
 "Cancelled timers that may stay in the heap, if they are more than half of it."
 
@@ -51,6 +53,7 @@ class TimerQueue:
     ) -> None:
         """`guard` calls an action and handles its exceptions; `begin` and `end` enclose several at once."""
         self._loop = loop
+        self._time = clock_of(loop)
         self._guard = guard
         self._begin, self._end = begin, end
         self._heap: list[tuple[float, int, LiveTimer]] = []
@@ -66,7 +69,7 @@ class TimerQueue:
     def add(self, delay: float, action: Callable[..., object], args: tuple[Any, ...]) -> LiveTimer:
         """Call `action(*args)` after `delay` seconds; of equal times, in the order of the calls."""
         timer = LiveTimer(self, action, args)
-        when = self._loop.time() + delay
+        when = self._time() + delay
         self._count += 1
         heappush(self._heap, (when, self._count, timer))
         if when < self._due:
@@ -96,7 +99,7 @@ class TimerQueue:
 
     def _run(self) -> None:
         self._handle, self._due = None, -inf  # timers that actions add are scheduled below
-        now = self._loop.time()
+        now = self._time()
         held = False
         while self._heap and self._heap[0][0] <= now:
             due = heappop(self._heap)[2].take()

@@ -11,6 +11,7 @@ from collections import Counter, OrderedDict
 from functools import partial
 from typing import Any
 
+from roamcast.live.clock import clock_of
 from roamcast.live.errors import FrameError
 from roamcast.live.link.bearer import Bearer
 from roamcast.live.link.datagrams import Address
@@ -64,7 +65,7 @@ class Link:
         `start`: how often the node has started before in this epoch of its frames.
         """
         self._loop = loop = asyncio.get_running_loop()
-        self._time = loop.time
+        self._time = clock_of(loop)
         self._sealer = sealer
         self._node = sealer.sender
         self._opener = opener
@@ -99,7 +100,7 @@ class Link:
 
     def now(self) -> float:
         """Return the clock of `Peer.heard` [s]."""
-        return self._loop.time()
+        return self._time()
 
     def start(self) -> None:
         """Open the sockets."""

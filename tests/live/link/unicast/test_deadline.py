@@ -35,10 +35,12 @@ def test_acknowledgements_that_a_packet_takes_along_set_no_further_timers():
         loop, timers, sent = asyncio.get_running_loop(), [], []
         call_at = loop.call_at
         loop.call_at = lambda when, *rest, **named: timers.append(when) or call_at(when, *rest, **named)
-        held: list[HeldAcks] = []
-        deadline = Deadline(loop, lambda now: held[0].flush(now))
+
+        def flush(now):
+            acks.flush(now)
+
+        deadline = Deadline(loop, flush)
         acks = HeldAcks(deadline, lambda node, numbers: sent.append((node, numbers, loop.time())), 4)
-        held.append(acks)
         for number in range(100):
             acks.add(7, number, False, loop.time())
             assert acks.take(7, 255) == [number]

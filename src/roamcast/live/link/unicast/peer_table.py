@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from roamcast.live.clock import clock_of
 from roamcast.live.link.datagrams import Address
 from roamcast.live.link.unicast.peer import Backlog, PacketWindow, Peer
 from roamcast.live.link.user import LinkUser
@@ -32,7 +33,7 @@ class PeerTable:
 
         `overflow` takes the tokens of payloads for neighbours that are forgotten.
         """
-        self._time = loop.time
+        self._time = clock_of(loop)
         self._user = user
         self._numbers = numbers
         self._overflow = overflow

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
+from roamcast.live.clock import clock_of
 from roamcast.live.link.outbox import Outbox
 from roamcast.live.link.packets import (
     ATTEMPT_SHIFT,
@@ -55,7 +56,7 @@ class Transfers:
         overflow: Callable[[Any, NodeId], None],
     ) -> None:
         """`overflow` takes the tokens of payloads for which there is no room."""
-        self._time = loop.time
+        self._time = clock_of(loop)
         self._peer_table = peer_table
         self._peers = peer_table.peers
         self._backlog = peer_table.backlog

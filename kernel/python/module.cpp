@@ -2,6 +2,8 @@
 #include <nanobind/nanobind.h>
 
 void bind_datagrams(nanobind::module_& module);
+void bind_event_fields(nanobind::module_& module);
+void bind_frames(nanobind::module_& module);
 void bind_geo_forwarding(nanobind::module_& module);
 void bind_host(nanobind::module_& module);
 void bind_leases(nanobind::module_& module);
@@ -16,8 +18,10 @@ NB_MODULE(_kernel, module) {
     // A run interrupted by an exception leaves its world to the end of the process; that is no fault.
     nanobind::set_leak_warnings(false);
     bind_datagrams(module);
-    bind_host(module);
+    bind_event_fields(module);
+    bind_frames(module);
     bind_geo_forwarding(module);
+    bind_host(module);
     bind_leases(module);
     bind_match(module);
     bind_places(module);

@@ -8,12 +8,15 @@ from hypothesis import strategies as st
 from roamcast.content.codec import decode_event, encode_event
 from roamcast.content.codec.event_reader import EventReader
 from roamcast.content.errors import ContentError
-from roamcast.content.field_type import Enumeration, Integer, String
+from roamcast.content.field_type import Decimal, Enumeration, Integer, String
 from roamcast.content.schema import EventType, Field
 from tests.content.drawn import SPOT, TRIP
 from tests.content.generate import any_type, event
 
 PADDED = EventType("padded", {"sort": Enumeration((" a", "a", "b"), collapse=True), "note": String()})
+FLAT = EventType("flat", tuple(field for field in TRIP.fields if field.path != "leg"))
+"A type that the compiled reader reads; with lists it does not."
+MIXED = EventType("mixed", {"n": Integer(), "t": String(), "d": Decimal(-1, 1e300)})
 SEEDS = st.integers(0, 2**32)
 
 
@@ -27,7 +30,8 @@ def outcome(decode, data):
 
 def agree(type, data):
     expected = outcome(lambda data: decode_event(data, {"x": type}), data)
-    assert outcome(EventReader({"x": type}).read, data) == expected
+    for plain in (False, True):
+        assert outcome(EventReader({"x": type}, plain=plain).read, data) == expected
 
 
 def damaged(r, data):
@@ -54,7 +58,8 @@ def test_it_decodes_events_of_any_type_as_the_reference_does(seed):
     r = Random(seed)
     type = any_type(r)
     data = encode_event(event(r, type))
-    assert EventReader({"x": type}).read(data) == decode_event(data, type)
+    for plain in (False, True):
+        assert EventReader({"x": type}, plain=plain).read(data) == decode_event(data, type)
     for _ in range(4):
         agree(type, damaged(r, data))
 
@@ -73,14 +78,27 @@ def test_it_decodes_times_places_and_areas_as_the_reference_does(seed):
         "sort": "tram",
         "leg": [leg] * r.choice((0, 1, 130)),
     }
-    for type, values in ((SPOT, spot), (TRIP, trip)):
+    flat = {path: value for path, value in trip.items() if path != "leg"}
+    for type, values in ((SPOT, spot), (TRIP, trip), (FLAT, flat)):
         data = encode_event(type(values))
         agree(type, data)
         for _ in range(6):
             agree(type, damaged(r, data))
 
 
-@given(st.sampled_from((SPOT, TRIP, PADDED)), st.binary(max_size=80))
+@given(st.sampled_from((SPOT, TRIP, PADDED, FLAT, MIXED)), st.binary(max_size=80))
+@example(MIXED, b"\x01\x01a" + b"\x00" * 8)
+@example(MIXED, b"\xff" * 8 + b"\x7f\x01a" + b"\x00" * 8)  # a number of 63 bits
+@example(MIXED, b"\xff" * 9 + b"\x01\x01a" + b"\x00" * 8)  # the lowest one, of 64 bits
+@example(MIXED, b"\x80\x00\x01a" + b"\x00" * 8)  # a number in more bytes than it needs
+@example(MIXED, b"\x01\x02\xc3\xa9" + b"\x00" * 8)  # a letter beyond ASCII
+@example(MIXED, b"\x01\x01\x7f" + b"\x00" * 8)
+@example(MIXED, b"\x01\x09a" + b"\x00" * 8)  # a text longer than the data
+@example(MIXED, b"\x01\xff\xff\xff\xff\xff\xff\xff\xff\x7fa" + b"\x00" * 8)
+@example(MIXED, b"\x01\x01a\x80" + b"\x00" * 7)  # negative zero
+@example(MIXED, b"\x01\x01a\x7f\xf8" + b"\x00" * 6)  # not a number
+@example(MIXED, b"\x01\x01a\x7f\xef" + b"\xff" * 6)  # above the bound
+@example(MIXED, b"\x01\x01a" + b"\x00" * 9)
 @example(PADDED, b"\x00\x01b")  # an index whose text is another index when blanks collapse
 @example(PADDED, b"\x02\x01\x07")  # a character that XML does not allow
 @example(PADDED, b"\x02\x81\x00b")  # a length in more bytes than it needs

@@ -2,7 +2,7 @@
 
 from roamcast.content.declare import declare_type
 from roamcast.live.link.fragments import cut
-from roamcast.live.link.packets import Acks, Broadcast, Piece, Port, Unicast, with_attempt, write_packet
+from roamcast.live.link.packets import ATTEMPT_SHIFT, Acks, Broadcast, Piece, Port, Unicast, write_packet
 from roamcast.live.security.counters import FrameCounters
 from roamcast.live.security.frame import Sealer, fingerprint_protocol
 from roamcast.live.security.keys import NetworkKey
@@ -35,10 +35,8 @@ def test_a_routers_message_is_told_by_kind_category_and_publication():
 
 
 def test_repetitions_of_a_unicast_are_one_transfer():
-    body = write_packet(Unicast(9, 5, whole(FLOOD)))
-    first, second, other = read(
-        with_attempt(body, 1), with_attempt(body, 2), write_packet(Unicast(9, 6, whole(FLOOD)))
-    )
+    numbers = (5 | 1 << ATTEMPT_SHIFT, 5 | 2 << ATTEMPT_SHIFT, 6 | 1 << ATTEMPT_SHIFT)
+    first, second, other = read(*(write_packet(Unicast(9, number, whole(FLOOD))) for number in numbers))
     assert first.transfer == second.transfer != other.transfer and first.to == 9
 
 

@@ -12,6 +12,7 @@ from roamcast.wire.codec import MessageCodec, encode
 from roamcast.wire.encodings import Encodings, encoded_event
 from roamcast.wire.errors import WireError
 from roamcast.wire.fast.codec import FastCodec
+from roamcast.wire.fast.reader import LONGEST_KNOWN, MOST_KNOWN
 from roamcast.wire.fast.writer import encode_fast
 from roamcast.wire.fields import Float, Int, ListOf
 from roamcast.wire.message import Category, Message, Role, generate
@@ -143,3 +144,32 @@ def test_filters_are_bounded_in_bytes(monkeypatch):
     for number in range(100):
         codec.remember_filter(number.to_bytes(50, "big"), PATTERNS[0])
         assert len(codec.filters) <= 2
+
+
+class Routed(Message, number=141, category=Category.CONTROL, role=Role.EVENT):
+    """A list of numbers, as routes have it."""
+
+    route: Annotated[tuple[Annotated[int, Int(4, most=2**31)], ...], ListOf(40, least=2)]
+
+
+@given(st.lists(st.lists(st.integers(0, 2**31), min_size=2, max_size=40), min_size=1, max_size=20), SEEDS)
+def test_lists_of_numbers_that_are_remembered_are_read_as_the_first_time(routes, seed):
+    r = Random(seed)
+    reference, fast = MessageCodec([Routed], {}), FastCodec([Routed], {})
+    for route in routes + routes:
+        data = encode(Routed(tuple(route)))
+        assert fast.decode(data) == Routed(tuple(route))
+        for wrong in (damaged(r, data), data[: r.randrange(1, len(data))]):
+            assert outcome(fast.decode, wrong) == outcome(reference.decode, wrong)
+
+
+def test_a_route_that_comes_again_is_the_same_object_and_the_oldest_are_forgotten():
+    fast = FastCodec([Routed], {})
+    data = encode(Routed((1, 2, 3)))
+    first = fast.decode(data).route
+    assert fast.decode(data).route is first
+    for number in range(MOST_KNOWN):
+        fast.decode(encode(Routed((number, number + 7))))
+    assert fast.decode(data).route == first and fast.decode(data).route is not first
+    long = encode(Routed(tuple(range(LONGEST_KNOWN))[:40]))
+    assert fast.decode(long).route is not fast.decode(long).route

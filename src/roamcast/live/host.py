@@ -10,6 +10,7 @@ from collections.abc import Callable
 from random import Random, SystemRandom
 from typing import Any
 
+from roamcast.live.clock import clock_of
 from roamcast.live.link.link import Link
 from roamcast.live.link.packets import Port
 from roamcast.live.recording.observer import NodeObserver
@@ -32,6 +33,7 @@ from roamcast.wire.fast.writer import encode_fast
 
 _log = logging.getLogger("roamcast.live")
 
+_ROUTER = Port.ROUTER
 _URGENT = Category.ROUTING
 "The category that goes first in the link's queues."
 
@@ -66,38 +68,52 @@ class LiveHost:
         self._position = position
         self.locate: Callable[[], tuple[Position, Velocity]] | None = None
         "Where the node is and how it moves; replaces the configured position."
-        self.observer = NodeObserver()
+        self._observer = NodeObserver()
+        self._observing = False
         self._loop = asyncio.get_running_loop()
-        self._start = self._loop.time()
-        self.timers = TimerQueue(self._loop, self.guard)
+        self._time = clock_of(self._loop)
+        self._start = self._time()
+        self.timers = TimerQueue(self._loop, self.guard, link.hold, link.release)
+
+    @property
+    def observer(self) -> NodeObserver:
+        """What the router does is told to it."""
+        return self._observer
+
+    @observer.setter
+    def observer(self, observer: NodeObserver) -> None:
+        self._observer = observer
+        self._observing = type(observer) is not NodeObserver  # that ignores everything
 
     def now(self) -> float:
         """Return the seconds since the node started, by a clock that nobody sets."""
-        return self._loop.time() - self._start
+        return self._time() - self._start
 
     def broadcast(self, message: Message) -> None:
         """Give `message` to everyone in range."""
         port, data = self._encode(message)
         if data:
-            self.observer.sent(message, BROADCAST, len(data))
+            if self._observing:
+                self._observer.sent(message, BROADCAST, len(data))
             self._link.broadcast(port, data, message.category is _URGENT)
 
     def send(self, message: Message, to: NodeId) -> None:
         """Give `message` to the neighbour `to`; the router's `link_failed` follows if that fails."""
         port, data = self._encode(message)
         if data:
-            self.observer.sent(message, to, len(data))
+            if self._observing:
+                self._observer.sent(message, to, len(data))
             self._link.send(port, data, to, message, message.category is _URGENT)
 
     def _encode(self, message: Message) -> tuple[Port, bytes]:
         """Return the port and the bytes of a message; no bytes if it cannot be sent."""
         if self.ended:
-            return Port.ROUTER, b""
+            return _ROUTER, b""
         try:
             data = encode_fast(message)
             publication = carried(message)
             if not isinstance(publication, SignedPublication):
-                return Port.ROUTER, data
+                return _ROUTER, data
             data = publication.proof + data
             if len(data) > LONGEST:
                 raise WireError(f"{len(data)} bytes with the signature; the maximum is {LONGEST}")
@@ -105,7 +121,7 @@ class LiveHost:
         except WireError as error:
             self.drops["too_large"] += 1
             _log.error("a message cannot be sent: %s", error)
-            return Port.ROUTER, b""
+            return _ROUTER, b""
 
     def call_later(self, delay: float, action: Callable[..., object], *args: Any) -> LiveTimer:
         """Call `action(*args)` after `delay` seconds."""
@@ -164,6 +180,10 @@ class LiveHost:
         try:
             return action(*args)
         except Exception:
-            self.errors += 1
-            _log.exception("the router failed")
+            self.note_error()
             return None
+
+    def note_error(self) -> None:
+        """Count and log the exception that is being handled, which came out of the router."""
+        self.errors += 1
+        _log.exception("the router failed")

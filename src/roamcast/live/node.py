@@ -55,6 +55,8 @@ _log = logging.getLogger("roamcast.live")
 
 MOST_EVENT = 48 << 10
 "Bytes of an encoded event; the rest of a message is for its addressees and route."
+_UNKNOWN = math.nan
+"The signal of a neighbour without Wi-Fi."
 SAVE_EVERY = 30.0
 "Seconds between writes of the senders' highest frame numbers."
 
@@ -148,6 +150,7 @@ class Node:
             )
             self.host.observer, self.host.locate = self.observer, self._locate
             self._codec = FastCodec(router_type.messages, self.types.by_fingerprint)
+            self._peeks, self._drops = self._codec.peeks, self.host.drops
             self.router = router_type(self.host, parameters)
             self.router.audience = lambda publication: config.audience
             self.router.settled = self._settle
@@ -157,6 +160,7 @@ class Node:
             promise = router_type.traits(parameters).promise
             self._without = None if promise is DeliveryGuarantee.UNTIL_ACKNOWLEDGED else config.protocol
             self.link.start()
+            self._signals = self.link.knows_signals
         except BaseException:
             self._state.close()
             raise
@@ -312,10 +316,11 @@ class Node:
 
     def take_message(self, message: bytes, sender: NodeId, proof: bytes = b"") -> None:
         """Decode a message and give it to the router, unless the signature of its publication is refused."""
-        if self._handled is not None:
-            known = self._codec.duplicate_id(message)
-            if known is not None and known in self._handled:
-                self.host.drops["duplicate"] += 1
+        handled = self._handled
+        if handled is not None and message:
+            peek = self._peeks.get(message[0])
+            if peek is not None and (known := peek(message)) is not None and known in handled:
+                self._drops["duplicate"] += 1
                 return
         try:
             decoded = self._codec.decode(message)
@@ -328,7 +333,14 @@ class Node:
             return
         if (proof or self.signatures.required) and not self._is_accepted(decoded, proof):
             return
-        reason = self.host.guard(self.router.receive, decoded, sender, math.nan)
+        if self.host.ended:
+            return
+        try:
+            signal = self.link.signal(sender) if self._signals else _UNKNOWN
+            reason = self.router.receive(decoded, sender, signal)
+        except Exception:
+            self.host.note_error()
+            return
         if reason is not None:
             self.host.drop(decoded, reason, sender)
 

@@ -8,6 +8,8 @@ from heapq import heapify, heappop, heappush
 from math import inf
 from typing import Any
 
+from roamcast.live.clock import clock_of
+
 MOST_CANCELLED = 256
 "Cancelled timers that may stay in the heap, if they are more than half of it."
 
@@ -33,20 +35,27 @@ class LiveTimer:
         """Whether it is still to happen."""
         return self._action is not None
 
-    def fire(self, guard: Callable[..., Any]) -> None:
-        """Call the action, unless the timer was cancelled."""
+    def take(self) -> tuple[Callable[..., object], tuple[Any, ...]] | None:
+        """Return the action and its arguments, which are to be called now; None if it was cancelled."""
         action, self._action = self._action, None
-        if action is not None:
-            guard(action, *self._args)
+        return None if action is None else (action, self._args)
 
 
 class TimerQueue:
     """The timers of one node."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, guard: Callable[..., Any]) -> None:
-        """`guard` calls an action and handles its exceptions."""
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        guard: Callable[..., Any],
+        begin: Callable[[], None],
+        end: Callable[[], None],
+    ) -> None:
+        """`guard` calls an action and handles its exceptions; `begin` and `end` enclose several at once."""
         self._loop = loop
+        self._time = clock_of(loop)
         self._guard = guard
+        self._begin, self._end = begin, end
         self._heap: list[tuple[float, int, LiveTimer]] = []
         self._count = 0
         self._cancelled = 0
@@ -60,7 +69,7 @@ class TimerQueue:
     def add(self, delay: float, action: Callable[..., object], args: tuple[Any, ...]) -> LiveTimer:
         """Call `action(*args)` after `delay` seconds; of equal times, in the order of the calls."""
         timer = LiveTimer(self, action, args)
-        when = self._loop.time() + delay
+        when = self._time() + delay
         self._count += 1
         heappush(self._heap, (when, self._count, timer))
         if when < self._due:
@@ -90,13 +99,20 @@ class TimerQueue:
 
     def _run(self) -> None:
         self._handle, self._due = None, -inf  # timers that actions add are scheduled below
-        now = self._loop.time()
+        now = self._time()
+        held = False
         while self._heap and self._heap[0][0] <= now:
-            timer = heappop(self._heap)[2]
-            if timer.active:
-                timer.fire(self._guard)
-            else:
+            due = heappop(self._heap)[2].take()
+            if due is None:
                 self._cancelled -= 1
+                continue
+            if not held and self._heap and self._heap[0][0] <= now:
+                held = True
+                self._begin()
+            action, args = due
+            self._guard(action, *args)
+        if held:
+            self._end()
         self._due = inf
         if self._heap:
             self._schedule(self._heap[0][0])

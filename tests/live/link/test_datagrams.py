@@ -1,11 +1,13 @@
-"""Readers of sockets: the compiled one and the plain one return the same."""
+"""Readers and writers of sockets: the compiled ones and the plain ones do the same."""
 
+import asyncio
 import socket
 
 import pytest
 
 from roamcast.live.link import datagrams
-from roamcast.live.link.datagrams import LONGEST, MOST, PlainReader
+from roamcast.live.link.bearer import PeerBearer
+from roamcast.live.link.datagrams import LONGEST, MOST, PlainReader, PlainWriter
 
 
 def open_socket(host):
@@ -88,3 +90,102 @@ def test_sockets_of_other_families_have_the_plain_reader():
     with here, there:
         here.setblocking(False)
         assert isinstance(datagrams.reader(here), PlainReader)
+
+
+@pytest.fixture(params=["compiled", "plain"])
+def writer(request):
+    if request.param == "plain":
+        return PlainWriter
+    if datagrams.DatagramWriter is None:
+        pytest.skip("the kernel is not installed")
+    return datagrams.writer
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_datagrams_are_sent_in_order_at_once_or_together(writer, host):
+    with open_socket(host) as here, open_socket(host) as there, open_socket(host) as other:
+        found = writer(here)
+        waiting = PlainReader(there)
+        assert found.send(b"first", there.getsockname())
+        assert [data for data, _ in waiting.read()] == [b"first"]
+        found.hold()
+        for number in range(MOST + 3):
+            assert found.send(bytes((number,)), there.getsockname())
+        assert found.send(b"", other.getsockname()) and found.send(b"last", there.getsockname())
+        kept = [data for data, _ in waiting.read()]
+        found.release()
+        rest = [data for _ in range(2) for data, _ in waiting.read()]
+        assert kept + rest == [*(bytes((number,)) for number in range(MOST + 3)), b"last"]
+        assert [data for data, _ in PlainReader(other).read()] == [b""]
+        found.send(b"again", there.getsockname())
+        assert [data for data, _ in waiting.read()] == [b"again"] and found.unsent == 0
+
+
+def test_the_compiled_writer_keeps_what_it_is_given_until_it_is_released():
+    if datagrams.DatagramWriter is None:
+        pytest.skip("the kernel is not installed")
+    with open_socket("127.0.0.1") as here, open_socket("127.0.0.1") as there:
+        found = datagrams.writer(here)
+        found.hold()
+        found.send(b"kept", there.getsockname())
+        assert PlainReader(there).read() == []
+        found.release()
+        assert [data for data, _ in PlainReader(there).read()] == [b"kept"]
+
+
+def test_what_the_system_refuses_is_counted_and_hides_nothing(writer):
+    with open_socket("127.0.0.1") as here, open_socket("127.0.0.1") as there:
+        found = writer(here)
+        found.send(bytes(70_000), there.getsockname())
+        assert found.unsent == 1
+        found.hold()
+        for data in (b"before", bytes(70_000), b"after"):
+            found.send(data, there.getsockname())
+        found.release()
+        assert [data for data, _ in PlainReader(there).read()] == [b"before", b"after"]
+        assert found.unsent == 2
+
+
+def test_an_address_that_is_a_name_is_left_to_the_plain_writer():
+    if datagrams.DatagramWriter is None:
+        pytest.skip("the kernel is not installed")
+    with open_socket("127.0.0.1") as here, open_socket("127.0.0.1") as there:
+        found = datagrams.writer(here)
+        for address in (("localhost", there.getsockname()[1]), ("fe80::1%lo", 1, 0, 1), (7, 7), ()):
+            assert not found.send(b"x", address)
+        with pytest.raises(TypeError):
+            found.send(b"x", ("127.0.0.1", 1 << 16))
+        with pytest.raises(TypeError):
+            found.send("text", there.getsockname())
+        assert PlainReader(there).read() == []
+
+
+def test_more_neighbours_than_addresses_are_remembered_get_their_own_datagrams(writer):
+    with open_socket("127.0.0.1") as here:
+        others = [open_socket("127.0.0.1") for _ in range(20)]
+        found = writer(here)
+        for _ in range(2):
+            found.hold()
+            for number, other in enumerate(others):
+                found.send(bytes((number,)), other.getsockname())
+            found.release()
+            for number, other in enumerate(others):
+                assert other.recv(10) == bytes((number,))
+        for other in others:
+            other.close()
+
+
+def test_a_peer_that_is_given_by_name_gets_broadcasts():
+    async def story():
+        with open_socket("127.0.0.1") as there:
+            bearer = PeerBearer(("127.0.0.1", 0), [("localhost", there.getsockname()[1])])
+            bearer.start(lambda data, address: True, lambda: None)
+            bearer.broadcast(b"hello")
+            bearer.send(b"alone", ("localhost", there.getsockname()[1]))
+            assert [data for data, _ in PlainReader(there).read()] == [b"hello", b"alone"]
+            assert bearer.unsent == 0
+            bearer.close()
+            bearer.send(b"closed", there.getsockname())
+            assert PlainReader(there).read() == []
+
+    asyncio.run(story())

@@ -2,13 +2,13 @@
 
 It decodes what `decode_event` decodes and raises the same errors: `decode_event` is the reference
 implementation, and reads each field that looks unusual here. The table is data, not generated code, because
-types come from other nodes.
+types come from other nodes. With the kernel, `EventFields` reads usual events of types without lists.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -20,10 +20,18 @@ from roamcast.content.field_type import Decimal, Enumeration, OrderedFieldType, 
 from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType, Field
 
+try:
+    from roamcast._kernel import EventFields
+except ImportError:
+    EventFields = None  # type: ignore[assignment, misc]
+
 _INTEGER, _TEXT, _DOUBLE, _RECORDS, _UNUSUAL = range(5)
 
 _Step: TypeAlias = "tuple[int, bool, Any, Any, Field, tuple[_Step, ...]]"
 "Operation, whether optional, lowest and highest stored value, field, and steps of each record."
+
+_Compiled: TypeAlias = "Callable[[bytes], tuple[Any, ...] | None]"
+"Returns the values of an event, or None if anything is unusual."
 
 _unpack_double = DOUBLE.unpack_from
 _check_text = String().store
@@ -47,12 +55,26 @@ def _step(field: Field) -> _Step:
     return (_DOUBLE if isinstance(kind, Decimal) else _INTEGER), field.optional, low, high, field, ()
 
 
+def _compiled(steps: tuple[_Step, ...]) -> _Compiled | None:
+    """Return the compiled reader of usual events; None if there is none for these fields."""
+    if not all(_is_simple(*step[:4]) for step in steps):
+        return None
+    return EventFields([step[:4] for step in steps]).read
+
+
+def _is_simple(operation: int, optional: bool, low: Any, high: Any) -> bool:
+    fits = operation != _INTEGER or (-(2**63) <= low <= high < 2**63)
+    return operation in {_INTEGER, _TEXT, _DOUBLE} and fits
+
+
 class EventReader:
     """Decodes events of the types in a mapping, which may grow but not shrink."""
 
-    def __init__(self, types: Mapping[str, EventType]) -> None:
+    def __init__(self, types: Mapping[str, EventType], *, plain: bool = False) -> None:
+        """`plain`: without the compiled kernel."""
         self.types = types
-        self._known: dict[bytes, tuple[EventType, tuple[_Step, ...]]] = {}
+        self._plain = plain or EventFields is None
+        self._known: dict[bytes, tuple[EventType, tuple[_Step, ...], _Compiled | None]] = {}
 
     def read(self, data: bytes) -> Event:
         """Return what `decode_event` returns; raise the same errors."""
@@ -61,8 +83,13 @@ class EventReader:
         known = self._known.get(data[:8])
         if known is None:
             type = find_type(Reader(data), self.types)
-            known = self._known[type.fingerprint] = type, _compile(type)
-        type, steps = known
+            steps = _compile(type)
+            known = self._known[type.fingerprint] = type, steps, None if self._plain else _compiled(steps)
+        type, steps, compiled = known
+        if compiled is not None:
+            usual = compiled(data)
+            if usual is not None:
+                return Event(type, usual)
         values, at, canonical = _read(data, 8, steps)
         if at != len(data):
             raise CodecError(f"{len(data) - at} bytes follow the end of the data")

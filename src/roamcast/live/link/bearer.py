@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 from collections.abc import Callable
 from typing import TypeAlias
 
 from roamcast.live.errors import LiveError
-from roamcast.live.link.datagrams import Address, DatagramSource, reader
+from roamcast.live.link.datagrams import Address, DatagramSink, DatagramSource, PlainWriter, reader, writer
+from roamcast.live.link.wifi.signals import WifiSignals, open_signals
 
 PAUSE = 0.005
 "Seconds for which a socket is not read after a batch without any frame of this network, to save wake-ups."
@@ -23,8 +25,9 @@ class Bearer:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sockets: list[socket.socket] = []
-        self.unsent = 0
-        "Datagrams that the system refused."
+        self._writer: DatagramSink
+        self._plain: PlainWriter
+        "For addresses that are names."
 
     def open_sockets(self) -> list[socket.socket]:
         """Return the sockets to read, that to send with first."""
@@ -41,18 +44,52 @@ class Bearer:
         for each in self._sockets:
             each.setblocking(False)
             self._loop.add_reader(each, self._drain, each, reader(each), arrive, drained)
+        self._writer, self._plain = writer(self._sockets[0]), PlainWriter(self._sockets[0])
+
+    @property
+    def unsent(self) -> int:
+        """Datagrams that the system refused."""
+        return self._writer.unsent + self._plain.unsent if self._sockets else 0
+
+    @property
+    def knows_signals(self) -> bool:
+        """Whether `signal` may return anything but nan."""
+        return False
+
+    def signal(self, address: Address) -> float:
+        """Return the signal with which the node at an address was last heard [W]; nan if unknown."""
+        return math.nan
+
+    def hold(self) -> None:
+        """Keep what is sent until `release`, to send it together."""
+        if self._sockets:
+            self._writer.hold()
+
+    def release(self) -> None:
+        """Send what was kept, and keep no more."""
+        if self._sockets:
+            self._writer.release()
 
     def _drain(
         self, source: socket.socket, waiting: DatagramSource, arrive: Arrival, drained: Callable[[], None]
     ) -> None:
         datagrams = waiting.read()
         accepted = False
-        for data, address in datagrams:
-            if arrive(data, address):
-                accepted = True
+        several = len(datagrams) > 1
+        if several:
+            self._writer.hold()
+        try:
+            for data, address in datagrams:
+                if arrive(data, address):
+                    accepted = True
+            if accepted:
+                drained()
+        finally:
+            if several:
+                self.release()  # unless the bearer was closed meanwhile
         if accepted:
-            drained()
-        elif datagrams and self._loop is not None:
+            return
+        if datagrams and self._loop is not None:
             self._loop.remove_reader(source)
             self._loop.call_later(PAUSE, self._read_again, source, waiting, arrive, drained)
 
@@ -64,15 +101,16 @@ class Bearer:
 
     def broadcast(self, data: bytes) -> None:
         """Send a datagram to everyone in range."""
-        for address in self.destinations():
-            self.send(data, address)
+        if self._sockets:
+            send = self._writer.send
+            for address in self.destinations():
+                if not send(data, address):
+                    self._plain.send(data, address)
 
     def send(self, data: bytes, address: Address) -> None:
         """Send a datagram to one address; what the system refuses is counted as lost."""
-        try:
-            self._sockets[0].sendto(data, address)
-        except OSError:
-            self.unsent += 1
+        if self._sockets and not self._writer.send(data, address):
+            self._plain.send(data, address)
 
     def close(self) -> None:
         """Close the sockets."""
@@ -126,6 +164,28 @@ class InterfaceBearer(Bearer):
         except OSError:
             known = ", ".join(name for _, name in socket.if_nameindex())
             raise LiveError(f"no network interface is called {interface!r}; there are {known}") from None
+        self._signals: WifiSignals | None = None
+
+    def start(self, arrive: Arrival, drained: Callable[[], None]) -> None:
+        """Open the sockets, and those to read the signals of a Wi-Fi interface."""
+        super().start(arrive, drained)
+        self._signals = open_signals(self._index, asyncio.get_running_loop().time)
+
+    @property
+    def knows_signals(self) -> bool:
+        """Whether it is a Wi-Fi interface."""
+        return self._signals is not None
+
+    def signal(self, address: Address) -> float:
+        """Return the signal with which the interface last heard an address [W]; nan if unknown."""
+        return math.nan if self._signals is None else self._signals.of(address[0])
+
+    def close(self) -> None:
+        """Close the sockets."""
+        super().close()
+        if self._signals is not None:
+            self._signals.close()
+            self._signals = None
 
     def open_sockets(self) -> list[socket.socket]:
         """Open one socket for sending and unicast, and one for the group."""

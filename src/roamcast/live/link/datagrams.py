@@ -1,4 +1,4 @@
-"""Datagrams that wait at a socket: read by the compiled kernel in one system call, else one by one."""
+"""Datagrams: read and sent by the compiled kernel, many in one system call, else one by one."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import socket
 from typing import Any, Protocol, TypeAlias
 
 try:
-    from roamcast._kernel import DatagramReader
+    from roamcast._kernel import DatagramReader, DatagramWriter
 except ImportError:
-    DatagramReader = None  # type: ignore[assignment, misc]
+    DatagramReader = DatagramWriter = None  # type: ignore[assignment, misc]
 
 Address: TypeAlias = tuple[Any, ...]
 
@@ -49,3 +49,49 @@ def reader(source: socket.socket) -> DatagramSource:
     if DatagramReader is not None and source.family in {socket.AF_INET, socket.AF_INET6}:
         return DatagramReader(source.fileno())
     return PlainReader(source)
+
+
+class DatagramSink(Protocol):
+    """Sends datagrams from one socket."""
+
+    def send(self, data: bytes, address: Address, /) -> bool:
+        """Send a datagram; what the system refuses is counted. False, and nothing is sent: for `sendto`."""
+
+    def hold(self) -> None:
+        """Keep datagrams until `release`, or until `MOST` wait."""
+
+    def release(self) -> None:
+        """Send what was kept, and keep no more."""
+
+    @property
+    def unsent(self) -> int:
+        """Datagrams that the system refused."""
+
+
+class PlainWriter:
+    """Sends each datagram at once: to any address, and without the kernel."""
+
+    def __init__(self, source: socket.socket) -> None:
+        self._sendto = source.sendto
+        self.unsent = 0
+
+    def send(self, data: bytes, address: Address) -> bool:
+        """Send a datagram; what the system refuses is counted."""
+        try:
+            self._sendto(data, address)
+        except OSError:
+            self.unsent += 1
+        return True
+
+    def hold(self) -> None:
+        """Do nothing."""
+
+    def release(self) -> None:
+        """Do nothing."""
+
+
+def writer(source: socket.socket) -> DatagramSink:
+    """Return the fastest writer of a socket that does not block."""
+    if DatagramWriter is not None and source.family in {socket.AF_INET, socket.AF_INET6}:
+        return DatagramWriter(source.fileno())
+    return PlainWriter(source)

@@ -28,7 +28,6 @@ _REPAIR_OF = Struct(">BII")
 ATTEMPT_SHIFT = 56
 "The highest byte of a unicast packet's number counts its transmissions, and the acknowledgement repeats it."
 NUMBER_MASK = (1 << ATTEMPT_SHIFT) - 1
-_ATTEMPT_AT = _TO.size
 
 PIECE_BYTES = MOST_BODY - _TO_NUMBER.size - _PART.size
 "Bytes of a payload in one fragment."
@@ -118,40 +117,38 @@ def write_packet(packet: Packet) -> bytes:
         case Broadcast(payload):
             return bytes((_BROADCAST,)) + payload
         case Unicast(to, number, payload, acks):
-            return with_acks(write_unicast(to, number, payload), acks)
+            return write_unicast(to, number, payload, acks)
         case Acks(to, numbers):
             return _TO.pack(_ACKS, to) + b"".join(map(_NUMBER.pack, numbers))
         case Piece(message, index, count, payload):
             return bytes((_PIECE,)) + _PART.pack(message, index, count) + payload
         case UnicastPiece(to, number, message, index, count, payload):
-            return _TO_NUMBER.pack(_UNICAST_PIECE, to, number) + _PART.pack(message, index, count) + payload
+            return write_unicast_piece(to, number, write_part(message, index, count, payload))
         case Repair(to, message, missing):
             return _REPAIR_OF.pack(_REPAIR, to, message) + bytes(missing)
 
 
-def write_unicast(to: NodeId, number: int, payload: bytes) -> bytes:
-    """Return what `write_packet` returns for a unicast packet without acknowledgements."""
-    return _TO_NUMBER.pack(_UNICAST, to, number) + payload
-
-
-def with_attempt(body: bytes, attempt: int) -> bytes:
-    """Return a unicast packet in bytes as its `attempt`-th transmission, from 1."""
-    return body[:_ATTEMPT_AT] + bytes((attempt & 0xFF,)) + body[_ATTEMPT_AT + 1 :]
-
-
-def with_acks(body: bytes, acks: Sequence[int]) -> bytes:
-    """Return a unicast packet in bytes with acknowledgements of packets from its addressee."""
+def write_unicast(to: NodeId, number: int, payload: bytes, acks: Sequence[int] | None = None) -> bytes:
+    """Return a unicast packet in bytes, with acknowledgements of packets from its addressee."""
     if not acks:
-        return body
-    start = bytes((_UNICAST_ACKS,)) + body[1:UNICAST_HEADER] + bytes((len(acks),))
-    return start + b"".join(map(_NUMBER.pack, acks)) + body[UNICAST_HEADER:]
+        return _TO_NUMBER.pack(_UNICAST, to, number) + payload
+    numbers = b"".join(map(_NUMBER.pack, acks))
+    return _TO_NUMBER.pack(_UNICAST_ACKS, to, number) + bytes((len(acks),)) + numbers + payload
 
 
-def room_for_acks(body: bytes) -> int:
-    """Return how many acknowledgements `with_acks` can add to a packet; 0 if it is no whole unicast."""
-    if body[:1] != UNICAST:
-        return 0
-    return min((MOST_BODY - len(body) - 1) // _NUMBER.size, 255)
+def write_part(message: int, index: int, count: int, payload: bytes) -> bytes:
+    """Return a fragment as it follows the number of its packet."""
+    return _PART.pack(message, index, count) + payload
+
+
+def write_unicast_piece(to: NodeId, number: int, part: bytes) -> bytes:
+    """Return a packet in bytes with a fragment for one neighbour, which `write_part` returned."""
+    return _TO_NUMBER.pack(_UNICAST_PIECE, to, number) + part
+
+
+def room_for_acks(payload: bytes) -> int:
+    """Return how many acknowledgements a unicast packet with this payload can carry."""
+    return min((MOST_BODY - UNICAST_HEADER - len(payload) - 1) // _NUMBER.size, 255)
 
 
 def read_packet(body: bytes) -> Packet:

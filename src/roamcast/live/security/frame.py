@@ -8,17 +8,18 @@ counter, which no node uses twice in an epoch.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from hashlib import blake2b
 from struct import Struct
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from roamcast.live.security.counters import FrameCounters, FrameNumber
 from roamcast.live.security.keys import NetworkKey
+from roamcast.live.security.known_frames import PREFIX_BYTES, FrameOpener, PlainFrameOpener
 from roamcast.live.security.replay import ReplayWindow
 from roamcast.wire.field import HIGHEST_NODE, NodeId
 from roamcast.wire.message import Message
@@ -33,8 +34,6 @@ MOST_SENDERS = 1024
 "Senders whose counters are remembered; the one silent longest is forgotten."
 
 _NONCE = Struct(">IQ")
-_NUMBERS = Struct(">IQQ")
-_make_frame = tuple.__new__
 
 
 def fingerprint_protocol(messages: Iterable[type[Message]]) -> bytes:
@@ -112,14 +111,11 @@ class Sealer:
 class _Sender:
     """What is known of the frames of one sender in its latest epoch."""
 
-    __slots__ = ("cipher", "decrypt", "epoch", "nonce", "window")
+    __slots__ = ("cipher", "epoch", "window")
 
-    def __init__(self, node: NodeId, epoch: int, cipher: ChaCha20Poly1305, floor: int = -1) -> None:
+    def __init__(self, epoch: int, cipher: ChaCha20Poly1305, floor: int = -1) -> None:
         self.epoch = epoch
         self.cipher = cipher
-        self.decrypt = cipher.decrypt
-        self.nonce = node.to_bytes(4, "big")
-        "The first bytes of the nonce; the counter follows."
         self.window = ReplayWindow(floor)
 
 
@@ -133,13 +129,22 @@ class Opener:
         own: NodeId,
         floors: Mapping[NodeId, FrameNumber] = {},
         most_senders: int = MOST_SENDERS,
+        *,
+        plain: bool = False,
     ) -> None:
-        """`floors`: the highest number that was accepted of each sender before a restart."""
+        """`floors`: the highest number that was accepted of each sender before a restart.
+
+        `plain`: without the compiled kernel.
+        """
         self._key = key
         self._protocol = protocol
         self._own = own
-        self._usual = HEADER.pack(VERSION, key.network, protocol, 0, 0, 0)[:9]
-        self._latest = -1
+        prefix = HEADER.pack(VERSION, key.network, protocol, 0, 0, 0)[:PREFIX_BYTES]
+        self._known = (PlainFrameOpener if plain else FrameOpener)(prefix, Frame, InvalidTag)
+        self.open_known: Callable[[bytes], Any] = self._known.open
+        """The short way of `open` for most frames, without what `note_latest` does; None or False for all
+        else."""
+        self.latest: NodeId = -1
         "The sender of the last frame that was accepted."
         self._most = most_senders
         self.own_epoch = -1
@@ -148,7 +153,7 @@ class Opener:
         "Neighbours with the network key that run another protocol, with its fingerprint."
         self._senders: OrderedDict[NodeId, _Sender] = OrderedDict()
         for sender, (epoch, counter) in list(floors.items())[-most_senders:]:
-            self._senders[sender] = _Sender(sender, epoch, self._cipher(epoch), counter)
+            self._add(sender, _Sender(epoch, self._cipher(epoch), counter))
 
     def floors(self) -> dict[NodeId, FrameNumber]:
         """Return the highest number accepted of each sender."""
@@ -156,27 +161,24 @@ class Opener:
 
     def open(self, data: bytes) -> Frame | Refusal:
         """Return the frame in a datagram, or why it is refused."""
-        if data[:9] == self._usual and len(data) >= OVERHEAD:  # of this network and protocol
-            sender, epoch, counter = _NUMBERS.unpack_from(data, 9)
-            known = self._senders.get(sender)
-            if known is not None and epoch == known.epoch:
-                window = known.window
-                if counter > window.highest or not window.has(counter):
-                    header = data[:29]
-                    try:
-                        body = known.decrypt(known.nonce + header[21:], data[29:], header)
-                    except InvalidTag:
-                        self.refused[Refusal.NOT_AUTHENTIC] += 1
-                        return Refusal.NOT_AUTHENTIC
-                    window.accept(counter)
-                    if self._latest != sender:
-                        self._senders.move_to_end(sender)
-                        self._latest = sender
-                    return _make_frame(Frame, (sender, epoch, counter, body))
-        found = self._open(data)
+        frame = self.open_known(data)
+        if not frame:
+            return self.refuse_or_admit(data, frame)
+        if frame[0] != self.latest:
+            self.note_latest(frame[0])
+        return frame  # type: ignore[no-any-return]
+
+    def refuse_or_admit(self, data: bytes, known: bool | None) -> Frame | Refusal:
+        """Return what `open` returns for a datagram of which `open_known` returned `known`, and no frame."""
+        found = self._open(data) if known is None else Refusal.NOT_AUTHENTIC
         if isinstance(found, Refusal):
             self.refused[found] += 1
         return found
+
+    def note_latest(self, sender: NodeId) -> None:
+        """Note which sender's frame was accepted, so that the one silent longest is forgotten first."""
+        self._senders.move_to_end(sender)
+        self.latest = sender
 
     def _open(self, data: bytes) -> Frame | Refusal:  # noqa: PLR0911 -- one line a refusal
         if len(data) < OVERHEAD:
@@ -205,7 +207,7 @@ class Opener:
         else:
             self._senders.move_to_end(sender)
         known.window.accept(counter)
-        self._latest = sender
+        self.latest = sender
         return Frame(sender, epoch, counter, body)
 
     def _judge(self, sender: NodeId, epoch: int, protocol: bytes) -> Refusal | None:
@@ -221,11 +223,17 @@ class Opener:
         return ChaCha20Poly1305(self._key.derive(epoch))
 
     def _admit(self, sender: NodeId, epoch: int, cipher: ChaCha20Poly1305) -> _Sender:
-        admitted = self._senders[sender] = _Sender(sender, epoch, cipher)
+        admitted = _Sender(epoch, cipher)
+        self._add(sender, admitted)
         self._senders.move_to_end(sender)
         if len(self._senders) > self._most:
-            self._senders.popitem(last=False)
+            forgotten, _ = self._senders.popitem(last=False)
+            self._known.forget(forgotten)
         return admitted
+
+    def _add(self, sender: NodeId, admitted: _Sender) -> None:
+        self._senders[sender] = admitted
+        self._known.admit(sender, admitted.epoch, admitted.cipher.decrypt, admitted.window)
 
     def _note_foreign(self, sender: NodeId, protocol: bytes) -> None:
         self.foreign[sender] = protocol

@@ -1,6 +1,13 @@
-"""Replay protection: a sliding window over the counters of one sender."""
+"""Replay protection: a sliding window over the counters of one sender.
+
+`ReplayWindow` is compiled; without the kernel it is `PlainReplayWindow`.
+"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+__all__ = ["WINDOW", "PlainReplayWindow", "ReplayWindow"]
 
 WINDOW = 1024
 "Number of counters behind the highest one that are tracked; older ones are refused."
@@ -8,7 +15,7 @@ WINDOW = 1024
 _MASK = WINDOW - 1
 
 
-class ReplayWindow:
+class PlainReplayWindow:
     """The counters that were accepted from one sender: the highest, and a flag for each of those below it."""
 
     __slots__ = ("_accepted", "highest")
@@ -41,3 +48,12 @@ class ReplayWindow:
             return False
         behind = self.highest - counter
         return behind >= WINDOW or bool(self._accepted[counter & _MASK])
+
+
+if TYPE_CHECKING:
+    from roamcast._kernel import ReplayWindow
+else:
+    try:
+        from roamcast._kernel import ReplayWindow
+    except ImportError:
+        ReplayWindow = PlainReplayWindow

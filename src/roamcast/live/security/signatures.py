@@ -27,8 +27,17 @@ OTHER_KEY = "other_key"
 _CONTEXT = b"roamcast publication 1 "
 _FIELD = PublicationField()
 
-_names: dict[type[Message], str | None] = {}
-"The field with the publication, by message class."
+
+class _Names(dict[type[Message], "str | None"]):
+    """The field with the publication, by message class; None if there is none."""
+
+    def __missing__(self, kind: type[Message]) -> str | None:
+        found = (name for name, field in kind.fields.items() if isinstance(field, PublicationField))
+        name = self[kind] = next(found, None)
+        return name
+
+
+_names = _Names()
 
 
 class SignedPublication(Publication, frozen=True, gc=False):
@@ -40,15 +49,16 @@ class SignedPublication(Publication, frozen=True, gc=False):
 
 def carried(message: Message) -> Publication | None:
     """Return the publication that a message or the message in its envelope carries, if any."""
-    inner = unwrap(message)
-    name = _name(type(inner))
-    return None if name is None else getattr(inner, name)
+    if message.envelope is not None:
+        message = getattr(message, message.envelope)
+    name = _names[type(message)]
+    return None if name is None else getattr(message, name)
 
 
 def attach(message: Message, proof: bytes) -> SignedPublication | None:
     """Add the proof to the publication of a message just decoded; None if it carries no publication."""
     inner = unwrap(message)
-    name = _name(type(inner))
+    name = _names[type(inner)]
     if name is None:
         return None
     plain: Publication = getattr(inner, name)
@@ -60,14 +70,6 @@ def attach(message: Message, proof: bytes) -> SignedPublication | None:
 def split(payload: bytes) -> tuple[bytes, bytes] | None:
     """Return the proof and the message of a signed payload; None if it is too short."""
     return (payload[:PROOF_BYTES], payload[PROOF_BYTES:]) if len(payload) > PROOF_BYTES else None
-
-
-def _name(kind: type[Message]) -> str | None:
-    try:
-        return _names[kind]
-    except KeyError:
-        found = (name for name, field in kind.fields.items() if isinstance(field, PublicationField))
-        return _names.setdefault(kind, next(found, None))
 
 
 class Signatures:

@@ -38,13 +38,16 @@ class FastCodec:
             number: message_reader(kind) for number, kind in self.kinds.items()
         }
         found = {number: _peek(kind) for number, kind in self.kinds.items()}
-        self._peeks: dict[int, Peek] = {number: peek for number, peek in found.items() if peek is not None}
+        self.peeks: dict[int, Peek] = {number: peek for number, peek in found.items() if peek is not None}
+        "By message number; for messages that are recognised by their first fields alone."
 
     def decode(self, data: bytes) -> Message:
         """Return what `MessageCodec.decode` returns; raise the same errors."""
         if len(data) > LONGEST:
             raise WireError(f"{len(data)} bytes; the maximum is {LONGEST}")
-        message, at = self.read_body(data, 0)
+        read = self._readers.get(data[0]) if data else None
+        message: Message
+        message, at = self.read_body(data, 0) if read is None else read(data, 1, self)
         padding = message.minimum_size - at
         if at != len(data) if padding <= 0 else data[at:] != bytes(padding):
             raise WireError(f"the message does not end with {max(padding, 0)} bytes of padding")
@@ -66,7 +69,7 @@ class FastCodec:
 
         None if the message has none, or if it does not depend on the first fields alone.
         """
-        peek = self._peeks.get(data[0]) if data else None
+        peek = self.peeks.get(data[0]) if data else None
         return None if peek is None else peek(data)
 
     def remember_filter(self, data: bytes, filter: Filter) -> None:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 FieldReader: TypeAlias = "Callable[[bytes, int, FastCodec], tuple[Any, int]]"
 "Returns the value of a field at an index of the data, and where it ends."
 
+MOST_KNOWN = 64
+"Lists of numbers that are remembered for each field, by their encoding."
+LONGEST_KNOWN = 64
+"Bytes of such a list."
 PUBLICATION = Struct(">IIHH")
 _PUBLICATION_FIELD = PublicationField()
 
@@ -180,6 +184,10 @@ def _list_reader(field: ListOf) -> FieldReader:
     slots = [alone] if alone is not None else record_slots(field.item, constants)
     if slots is None:
         return partial(_read_list, field, field_reader(field.item))
+    if alone is not None and field.ordered:
+        return partial(
+            _read_known_list, field, structure(slots).size, _items_reader(field, slots, constants), {}
+        )
     return partial(_read_fixed_list, field, structure(slots).size, _items_reader(field, slots, constants))
 
 
@@ -215,6 +223,29 @@ def _read_fixed_list(  # noqa: PLR0917 -- the first three are bound by `partial`
     if any(a >= b for a, b in pairwise(found)):
         fail((field,), data, at, codec)
     return frozenset(found), end
+
+
+def _read_known_list(  # noqa: PLR0917 -- the first four are bound by `partial`
+    field: ListOf,
+    size: int,
+    items: Callable[[bytes], list[Any]],
+    known: dict[bytes, tuple[Any, ...]],
+    data: bytes,
+    at: int,
+    codec: FastCodec,
+) -> tuple[Any, int]:
+    """Read a list of numbers, such as a route: the same ones come again and again."""
+    end = at + field.count_bytes + int.from_bytes(data[at : at + field.count_bytes], "big") * size
+    encoded = data[at:end]
+    found = known.get(encoded)
+    if found is not None:
+        return found, end
+    found, end = _read_fixed_list(field, size, items, data, at, codec)
+    if len(encoded) <= LONGEST_KNOWN:
+        if len(known) >= MOST_KNOWN:
+            known.clear()
+        known[encoded] = found
+    return found, end
 
 
 def _read_list(field: ListOf, item: FieldReader, data: bytes, at: int, codec: FastCodec) -> tuple[Any, int]:

@@ -32,7 +32,8 @@ _writers: dict[type[Message], FieldWriter] = {}
 def encode_fast(message: Message) -> bytes:
     """Return what `encode` returns; raise the same errors."""
     try:
-        body = write_message(message)
+        write = _writers.get(type(message))
+        body = write_message(message) if write is None else write(message)
     except (WireError, ContentError, struct.error, OverflowError, TypeError, AttributeError):
         return encode(message)
     if body is None:

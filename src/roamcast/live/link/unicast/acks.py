@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
+from math import inf
 
+from roamcast.live.link.unicast.deadline import Deadline
 from roamcast.wire.field import NodeId
 
 ACK_HOLD = 0.012
@@ -24,59 +25,60 @@ class _Held:
 class HeldAcks:
     """The acknowledgements of one node that wait, by neighbour."""
 
-    def __init__(
-        self, loop: asyncio.AbstractEventLoop, send: Callable[[NodeId, list[int]], None], most: int
-    ) -> None:
-        """`send` sends acknowledgements in a packet of their own; as many as `most` do not wait."""
-        self._loop = loop
+    def __init__(self, deadline: Deadline, send: Callable[[NodeId, list[int]], None], most: int) -> None:
+        """`send` sends acknowledgements in a packet of their own; as many as `most` do not wait.
+
+        The action of `deadline` calls `flush`.
+        """
+        self._deadline = deadline
         self._send = send
         self._most = most
         self._held: dict[NodeId, _Held] = {}
-        "Those that wait longest first."
-        self._timer: asyncio.TimerHandle | None = None
+        self._prompt = False
+        "Whether some do not wait."
 
-    def add(self, node: NodeId, number: int, prompt: bool) -> None:
+    def add(self, node: NodeId, number: int, prompt: bool, now: float) -> None:
         """Acknowledge a packet of a neighbour; `prompt`: with the next `flush`."""
         held = self._held.get(node)
         if held is None:
-            held = self._held[node] = _Held(self._loop.time() + ACK_HOLD)
+            due = now + ACK_HOLD
+            held = self._held[node] = _Held(due)
+            if due < self._deadline.when:
+                self._deadline.ask(due)
         held.numbers.append(number)
         if prompt:
             held.due = 0.0
+            self._prompt = True
+        elif len(held.numbers) >= self._most:
+            self._prompt = True
 
-    def take(self, node: NodeId, most: int) -> list[int]:
+    def take(self, node: NodeId, most: int) -> list[int] | None:
         """Return and forget what waits for a neighbour; nothing if these are more than `most`."""
         held = self._held.get(node)
         if held is None or len(held.numbers) > most:
-            return []
+            return None
         del self._held[node]
-        self._schedule()
         return held.numbers
 
-    def flush(self, now: float = 0.0) -> None:
+    def flush_prompt(self) -> None:
+        """Send what does not wait."""
+        if self._prompt:
+            self.flush(0.0)
+
+    def flush(self, now: float) -> None:
         """Send what is due at `now`, and what does not wait."""
+        self._prompt = False
         if not self._held:
             return
+        earliest = inf
         for node, held in list(self._held.items()):
             if held.due <= now or len(held.numbers) >= self._most:
                 del self._held[node]
                 self._send(node, held.numbers)
-        self._schedule()
+            else:
+                earliest = min(earliest, held.due)
+        self._deadline.ask(earliest)
 
     def close(self) -> None:
         """Forget all."""
         self._held.clear()
-        self._schedule()
-
-    def _schedule(self) -> None:
-        """Let the timer wait for what is due first."""
-        first = next(iter(self._held.values()), None)
-        if self._timer is not None:
-            if first is not None and self._timer.when() == first.due:
-                return
-            self._timer.cancel()
-        self._timer = None if first is None else self._loop.call_at(first.due, self._expire)
-
-    def _expire(self) -> None:
-        self._timer = None
-        self.flush(self._loop.time())

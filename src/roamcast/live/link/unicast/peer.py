@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from asyncio import TimerHandle
 from collections import deque
 from math import inf
 from typing import Any
 
 from roamcast.live.link.datagrams import Address
 from roamcast.live.link.fragments import cut
-from roamcast.live.link.packets import MOST_BODY, UNICAST_HEADER, UnicastPiece, write_packet, write_unicast
+from roamcast.live.link.packets import MOST_BODY, UNICAST_HEADER, write_part
 from roamcast.live.security.replay import ReplayWindow
 from roamcast.wire.field import NodeId
 
@@ -112,11 +111,14 @@ class Transfer:
 class Pending:
     """A packet that was not acknowledged yet."""
 
-    __slots__ = ("body", "due", "sent", "transfer")
+    __slots__ = ("due", "number", "sent", "tail", "transfer", "whole")
 
-    def __init__(self, transfer: Transfer, body: bytes) -> None:
+    def __init__(self, transfer: Transfer, number: int, tail: bytes, whole: bool) -> None:
+        """`tail`: what follows the number, which is a whole payload or a part (`write_part`)."""
         self.transfer = transfer
-        self.body = body
+        self.number = number
+        self.tail = tail
+        self.whole = whole
         self.sent: list[float] = []
         "When it was transmitted [s]."
         self.due = 0.0
@@ -148,10 +150,9 @@ class Peer:
         self.waiting: deque[Transfer] = deque()
         self.bytes = 0
         "Of payloads that wait."
-        self.ready: deque[tuple[int, Pending]] = deque()
+        self.ready: deque[Pending] = deque()
         "Packets of begun transfers that were not sent yet."
         self.inflight: dict[int, Pending] = {}
-        self.timer: TimerHandle | None = None
         self.failures = 0
         self.lost = False
         "Whether the link gave up on it since it was last heard."
@@ -179,36 +180,25 @@ class Peer:
             self.finish(transfer)
         return found
 
-    @property
-    def idle(self) -> bool:
-        """Whether nothing waits to be sent."""
-        return not (self.ready or self.urgent or self.waiting)
-
-    def next_packet(self) -> tuple[int, Pending] | None:
-        """Return the next packet to send and its number, or None if nothing waits."""
-        while not self.ready:
-            queue = self.urgent or self.waiting
-            if not queue:
-                return None
-            transfer = queue.popleft()
-            self.bytes -= len(transfer.payload)
-            self._begin(transfer)
+    def next_packet(self) -> Pending:
+        """Return the next packet to send; there is one if anything is ready or waits."""
+        if not self.ready:
+            transfer = (self.urgent or self.waiting).popleft()
+            payload = transfer.payload
+            self.bytes -= len(payload)
+            if len(payload) + UNICAST_HEADER <= MOST_BODY:
+                transfer.left = 1
+                return Pending(transfer, self._number(), payload, True)
+            self._cut(transfer)
         return self.ready.popleft()
 
-    def _begin(self, transfer: Transfer) -> None:
-        payload = transfer.payload
-        if len(payload) + UNICAST_HEADER <= MOST_BODY:
-            number = self._number()
-            self.ready.append((number, Pending(transfer, write_unicast(self.node, number, payload))))
-            transfer.left = 1
-            return
-        pieces = cut(payload)
+    def _cut(self, transfer: Transfer) -> None:
+        pieces = cut(transfer.payload)
         transfer.left = len(pieces)
         self._messages = self._messages + 1 & 0xFFFFFFFF
         for index, piece in enumerate(pieces):
-            number = self._number()
-            packet = UnicastPiece(self.node, number, self._messages, index, len(pieces), piece)
-            self.ready.append((number, Pending(transfer, write_packet(packet))))
+            part = write_part(self._messages, index, len(pieces), piece)
+            self.ready.append(Pending(transfer, self._number(), part, False))
 
     def _number(self) -> int:
         self.latest += 1
@@ -229,5 +219,5 @@ class Peer:
         """Forget all packets of a transfer."""
         transfer.ended = True
         self.finish(transfer)
-        self.ready = deque(each for each in self.ready if each[1].transfer is not transfer)
+        self.ready = deque(each for each in self.ready if each.transfer is not transfer)
         self.inflight = {n: each for n, each in self.inflight.items() if each.transfer is not transfer}

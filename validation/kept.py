@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from validation import bianchi, ns2, ours
+from validation import bianchi, link_calls, ns2, ours
 from validation.ns2 import Ground, Outcome
 
 ROOT = Path(__file__).parent.parent
@@ -45,7 +45,12 @@ class Job(NamedTuple):
 def our_digest() -> str:
     """The fingerprint of the code that decides what our runs come to."""
     source = ROOT / "src" / "roamcast"
-    files = [*(ROOT / "kernel").rglob("*.h"), *(ROOT / "kernel").rglob("*.cpp"), Path(ours.__file__)]
+    files = [
+        *(ROOT / "kernel").rglob("*.h"),
+        *(ROOT / "kernel").rglob("*.cpp"),
+        Path(ours.__file__),
+        Path(link_calls.__file__),
+    ]
     files += [*(source / "routing").glob("*.py"), *source.glob("*.py")]
     for package in PACKAGES:
         files += (source / package).rglob("*.py")

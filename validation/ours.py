@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from math import cos, pi, sin
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 import roamcast
 from roamcast import _kernel
+from roamcast.api.runs import name_protocol
+from roamcast.routing.router import Category
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.traces.movement import write_ns2
 from roamcast.sim import kernel
+from validation.link_calls import counted
 from validation.ns2 import FEED, RATES, Ground, Outcome, Send
 
 PLAIN_LINK: Mapping[str, Any] = {}
@@ -59,18 +60,23 @@ def unicast(
     rates: tuple[float, float] = RATES,
     link: Mapping[str, Any] = NS2_LINK,
 ) -> Outcome:
-    """Send each publication to each of its receivers; count from `since` on."""
-    return _run(
+    """Send each publication to each of its receivers; count from `since` on, messages where the router hands
+    them to the link, as ns-2's trace does."""
+    router = counted(routing)
+    router.calls.reset(since)
+    outcome = _run(
         ground,
         [(s, f"{'-'.join(map(str, s.receivers))}") for s in sends],
         None,
-        f"{routing}-unicast",
+        name_protocol(router),
         seed,
         protocol=dict(protocol),
         since=since,
         rates=rates,
         link=link,
     )
+    calls = router.calls.by_category
+    return replace(outcome, transmissions=sum(calls.values()), routing=calls.get(Category.ROUTING, 0))
 
 
 def _run(
@@ -115,28 +121,17 @@ def _run(
         )
         result = roamcast.run(scenario, protocol_name, seed)
     metrics = result.metrics
-    unsent = _unsent(result.facts["drops"], since)
     return Outcome(
         delivery=metrics.delivery_rate or 0.0,
         delay=metrics.delay_mean or float("nan"),
         median=metrics.delay_p50 or float("nan"),
         p95=metrics.delay_p95 or float("nan"),
-        transmissions=metrics.messages["total"] + len(unsent),
+        transmissions=metrics.messages["total"],
         received=metrics.frames.get("received", 0),
-        routing=metrics.messages["routing"] + unsent.count("routing"),
+        routing=metrics.messages["routing"],
         cpu_seconds=metrics.cpu_seconds or 0.0,
         drops={**metrics.drops, **{k: v for k, v in metrics.frames.items() if v}},
     )
-
-
-def _unsent(drops: pa.Table, since: float) -> list[str]:
-    """The categories of messages that a router sent and its link lost: ns-2's trace has them as sent."""
-    lost = pc.and_(
-        pc.is_in(pc.cast(drops["cause"], pa.string()), pa.array(["unresolved", "queue_full"])),
-        pc.greater_equal(drops["time"], since),
-    )
-    categories: list[str] = drops.filter(lost)["category"].to_pylist()
-    return categories
 
 
 class _Load:

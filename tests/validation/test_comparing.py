@@ -3,11 +3,15 @@
 from functools import partial
 from statistics import stdev
 
-import pyarrow as pa
 import pytest
 
+import roamcast
+from roamcast.api.runs import name_protocol
+from roamcast.routing.router import Category
+from roamcast.routing.unicast.dsr.parameters import NS2 as DSR
 from validation import ours
 from validation.kept import Kept, NotMeasuredError
+from validation.link_calls import counted
 from validation.ns2 import Ground, Outcome, read_unicast_trace
 from validation.plan import DELAY, DELIVERY, Plan, compare
 from validation.report import Check, Section, page
@@ -146,15 +150,30 @@ def test_where_nothing_was_delivered_the_pair_has_no_delay(tmp_path):
     assert list(compare(plan, "a", [2, 4], play, [DELAY])) == []
 
 
-def test_what_the_link_lost_before_sending_counts_as_sent_as_in_a_trace_of_ns2():
-    drops = pa.table(
-        {
-            "time": [1.0, 3.0, 4.0, 5.0],
-            "category": ["routing", "routing", "event", "routing"],
-            "cause": ["unresolved", "unresolved", "queue_full", "duplicate"],
-        }
-    )
-    assert ours._unsent(drops, since=2) == ["routing", "event"]
+def test_calls_of_the_link_are_counted_as_in_a_trace_of_ns2():
+    """What a full queue loses and what DSR takes back counts as sent; the run itself is the same."""
+    router = counted("dsr")
+    world = {
+        "duration": "40 s",
+        "warmup": "0 s",
+        "quiet": "0 s",
+        "nodes.walkers.pause": "0 s",
+        "nodes.walkers.speed": {"min": "10 m/s", "max": "20 m/s"},
+        "mac.queue": 10,
+        "protocol": {"dsr-unicast": dict(DSR), name_protocol(router): dict(DSR)},
+    }
+    router.calls.reset(0)
+    run = roamcast.run("shopping", router, 1, world)
+    plain = roamcast.run("shopping", "dsr-unicast", 1, world)
+    assert run.facts["transmissions"].equals(plain.facts["transmissions"])
+    sent, calls = plain.metrics.messages, router.calls.by_category
+    lost = plain.facts["drops"]["cause"].cast("string").to_pylist().count("queue_full")
+    assert lost > 100
+    assert sum(calls.values()) > sent["total"] + lost  # DSR took back some
+    assert min(calls[Category.ROUTING] - sent["routing"], calls[Category.EVENT] - sent["event"]) > 0
+    router.calls.reset(30)
+    roamcast.run("shopping", router, 1, world)
+    assert 0 < sum(router.calls.by_category.values()) < sum(calls.values())
 
 
 def test_the_page_counts_what_agrees():

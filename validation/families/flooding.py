@@ -72,7 +72,7 @@ FIRST = row(
     "movement 1, bursts of 8", grounds.district, 40, in_bursts, 5401, 60, movement=1, quantities=(DELIVERY,)
 )
 NEWEST_FIRST = row(
-    "bursts of 8, newest first", grounds.district, 40, in_bursts, 5501, 60, options={"newest_first": True}
+    "bursts of 8, newest first", grounds.district, 40, in_bursts, 5501, 80, options={"newest_first": True}
 )
 
 TOPICS = (

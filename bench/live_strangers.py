@@ -18,10 +18,10 @@ from bench.live import FIELDS, _cpu, _free_addresses, event
 from roamcast.live import Config, Node
 from roamcast.live.link.bearer import Bearer
 from roamcast.live.link.packets import Broadcast, Port, write_packet
+from roamcast.live.monitoring.view import view
 from roamcast.live.security.counters import FrameCounters
 from roamcast.live.security.frame import VERSION, Sealer, fingerprint_protocol
 from roamcast.live.security.keys import NetworkKey
-from roamcast.live.view import view
 from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.wire.errors import WireError
 from roamcast.wire.fast.writer import encode_fast

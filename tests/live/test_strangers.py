@@ -11,10 +11,10 @@ import pytest
 from roamcast.live import Config, Node
 from roamcast.live.link.bearer import PeerBearer
 from roamcast.live.link.packets import Broadcast, Port, write_packet
+from roamcast.live.monitoring.view import view
 from roamcast.live.security.counters import FrameCounters
 from roamcast.live.security.frame import VERSION, Sealer, fingerprint_protocol
 from roamcast.live.security.keys import NetworkKey
-from roamcast.live.view import view
 from roamcast.routing.reference import own_protocols
 from roamcast.wire.errors import WireError
 from roamcast.wire.fast.writer import encode_fast

@@ -16,9 +16,9 @@ from typing import Any
 from roamcast.content.event import MAX_JSON, Event
 from roamcast.errors import UserError
 from roamcast.live.errors import LiveError
+from roamcast.live.monitoring.view import view
 from roamcast.live.node import Node
 from roamcast.live.receipt import NotConfirmed
-from roamcast.live.view import view
 from roamcast.routing.router import Publication
 
 MOST_LINE = MAX_JSON + 4096

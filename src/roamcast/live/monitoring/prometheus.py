@@ -13,8 +13,8 @@ from prometheus_client.registry import Collector, CollectorRegistry
 
 from roamcast.live.config import parse_address
 from roamcast.live.errors import LiveError
+from roamcast.live.monitoring.view import view
 from roamcast.live.node import Node
-from roamcast.live.view import view
 
 PATIENCE = 2.0
 "Seconds that a scrape waits for the event loop."

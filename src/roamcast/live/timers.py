@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 from math import inf
 from typing import Any
 
-from roamcast.live.clock import clock_of
+from roamcast.live.link.clock import clock_of
 
 MOST_CANCELLED = 256
 "Cancelled timers that may stay in the heap, if they are more than half of it."

@@ -30,9 +30,7 @@ PORT = 4747
 class Config(BaseModel):
     """The configuration of a node: its protocol, network, link, event types and folders."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True, arbitrary_types_allowed=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     protocol: str = "raft-cbr"
     "The protocol; all nodes of a network run the same."

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from random import Random, SystemRandom
 from typing import Any
 
-from roamcast.live.clock import clock_of
+from roamcast.live.link.clock import clock_of
 from roamcast.live.link.link import Link
 from roamcast.live.link.packets import Port
 from roamcast.live.recording.observer import NodeObserver
@@ -34,6 +34,7 @@ from roamcast.wire.fast.writer import encode_fast
 _log = logging.getLogger("roamcast.live")
 
 _ROUTER = Port.ROUTER
+_ENDLESS = math.inf
 _URGENT = Category.ROUTING
 "The category that goes first in the link's queues."
 
@@ -125,7 +126,7 @@ class LiveHost:
 
     def call_later(self, delay: float, action: Callable[..., object], *args: Any) -> LiveTimer:
         """Call `action(*args)` after `delay` seconds."""
-        if not 0 <= delay < math.inf:
+        if not 0 <= delay < _ENDLESS:
             raise ValueError(f"a delay must be finite and not negative, not {delay!r}")
         return self.timers.add(delay, action, args)
 

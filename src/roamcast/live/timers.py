@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 from math import inf
 from typing import Any
 
-from roamcast.live.clock import clock_of
+from roamcast.live.link.clock import clock_of
 
 MOST_CANCELLED = 256
 "Cancelled timers that may stay in the heap, if they are more than half of it."
@@ -101,18 +101,20 @@ class TimerQueue:
         self._handle, self._due = None, -inf  # timers that actions add are scheduled below
         now = self._time()
         held = False
-        while self._heap and self._heap[0][0] <= now:
-            due = heappop(self._heap)[2].take()
-            if due is None:
-                self._cancelled -= 1
-                continue
-            if not held and self._heap and self._heap[0][0] <= now:
-                held = True
-                self._begin()
-            action, args = due
-            self._guard(action, *args)
-        if held:
-            self._end()
+        try:
+            while self._heap and self._heap[0][0] <= now:
+                due = heappop(self._heap)[2].take()
+                if due is None:
+                    self._cancelled -= 1
+                    continue
+                if not held and self._heap and self._heap[0][0] <= now:
+                    held = True
+                    self._begin()
+                action, args = due
+                self._guard(action, *args)
+        finally:
+            if held:
+                self._end()
         self._due = inf
         if self._heap:
             self._schedule(self._heap[0][0])

@@ -18,6 +18,9 @@ HEADER = 12
 "Size of the header before the event [B]: publisher, sequence number, padded size, length of the event."
 
 
+_set = msgspec.structs.force_setattr
+
+
 class Publication(msgspec.Struct, frozen=True, gc=False):
     """An event with its publisher and its sequence number."""
 
@@ -36,8 +39,8 @@ class Publication(msgspec.Struct, frozen=True, gc=False):
     "Size in a message [B], computed from the event."
 
     def __post_init__(self) -> None:
-        msgspec.structs.force_setattr(self, "id", self.publisher << 32 | self.sequence)
-        msgspec.structs.force_setattr(self, "length", HEADER + len(encoded_event(self.event)))
+        _set(self, "id", self.publisher << 32 | self.sequence)
+        _set(self, "length", HEADER + len(encoded_event(self.event)))
 
 
 class PublicationField(FieldCodec):

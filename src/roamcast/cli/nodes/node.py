@@ -13,7 +13,6 @@ from roamcast.cli.shared.live import ConfigFile, Json, run
 from roamcast.live.config import read_config
 from roamcast.live.control import listen
 from roamcast.live.errors import LiveError
-from roamcast.live.gateway.gateway import MqttGateway
 from roamcast.live.node import Node
 from roamcast.live.recording.session import record
 from roamcast.live.recording.stream import FactsStream
@@ -36,6 +35,8 @@ async def _serve(file: Path, json: bool) -> int:
         if stream is not None:
             await stack.enter_async_context(record(node, stream))
         if config.mqtt is not None:
+            from roamcast.live.gateway.gateway import MqttGateway
+
             await stack.enter_async_context(MqttGateway(node, config.mqtt))
         if config.metrics is not None:
             await stack.enter_async_context(_serve_metrics(node, config.metrics))

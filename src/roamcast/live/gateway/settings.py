@@ -10,7 +10,7 @@ from roamcast.live.gateway.topics import TopicTemplate
 
 
 class _MqttSection(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class PublishRule(_MqttSection):

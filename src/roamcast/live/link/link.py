@@ -11,9 +11,9 @@ from collections import Counter, OrderedDict
 from functools import partial
 from typing import Any
 
-from roamcast.live.clock import clock_of
 from roamcast.live.errors import FrameError
 from roamcast.live.link.bearer import Bearer
+from roamcast.live.link.clock import clock_of
 from roamcast.live.link.datagrams import Address
 from roamcast.live.link.fragments import Reassembly
 from roamcast.live.link.outbox import Outbox

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from roamcast.live.clock import clock_of
+from roamcast.live.link.clock import clock_of
 from roamcast.live.link.datagrams import Address
 from roamcast.live.link.unicast.peer import Backlog, PacketWindow, Peer
 from roamcast.live.link.user import LinkUser

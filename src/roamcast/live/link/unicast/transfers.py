@@ -8,7 +8,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-from roamcast.live.clock import clock_of
+from roamcast.live.link.clock import clock_of
 from roamcast.live.link.outbox import Outbox
 from roamcast.live.link.packets import (
     ATTEMPT_SHIFT,

@@ -58,13 +58,25 @@ bool start_lease(LeaseTable& table, PyObject* key, PyObject* value, double expir
     return entry.is_valid() && PyDict_SetItem(table.entries, key, entry.ptr()) == 0;
 }
 
+// Take an entry out of the table; not valid if there is none, or with a Python error set. Hashing a key may be slow: it is
+// hashed once.
+nb::object take(LeaseTable& table, PyObject* key) {
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject* held = nullptr;
+    PyDict_Pop(table.entries, key, &held);
+    return nb::steal(held);
+#else
+    const nb::object held = nb::steal(_PyDict_Pop(table.entries, key, Py_None));
+    return held.is_none() ? nb::object() : held;
+#endif
+}
+
 // 1 if the lease is new or had expired, 0 if not, -1 with a Python error set.
 int renew_equal(LeaseTable& table, PyObject* key, PyObject* value, double now) {
-    PyObject* const held = PyDict_GetItemWithError(table.entries, key);
-    if (held == nullptr && PyErr_Occurred()) return -1;
-    const bool begins = held == nullptr || expiry(held) <= now;
-    const bool grows = held == nullptr;
-    if (!grows && PyDict_DelItem(table.entries, key) != 0) return -1;
+    const nb::object held = take(table, key);
+    if (PyErr_Occurred()) return -1;
+    const bool grows = !held.is_valid();
+    const bool begins = grows || expiry(held.ptr()) <= now;
     if (!start_lease(table, key, value, now + table.duration)) return -1;
     if (grows && PyDict_GET_SIZE(table.entries) > table.capacity && !remove_first(table)) return -1;
     return begins ? 1 : 0;
@@ -79,10 +91,9 @@ PyObject* renew(PyObject* self, PyObject* const* args, Py_ssize_t count) {
         const int begins = renew_equal(table, args[0], args[1], now);
         return begins < 0 ? nullptr : PyBool_FromLong(begins);
     }
-    PyObject* const held = PyDict_GetItemWithError(table.entries, args[0]);
-    if (held == nullptr && PyErr_Occurred()) return nullptr;
-    const bool begins = held == nullptr || expiry(held) <= now;
-    if (held != nullptr && PyDict_DelItem(table.entries, args[0]) != 0) return nullptr;
+    const nb::object held = take(table, args[0]);
+    if (PyErr_Occurred()) return nullptr;
+    const bool begins = !held.is_valid() || expiry(held.ptr()) <= now;
     double duration = table.duration;
     if (count == 4 && args[3] != Py_None && !read_time(args[3], duration)) return nullptr;
     const nb::object done = nb::steal(PyObject_CallMethod(self, "_renew_unequal", "OOd", args[0], args[1], now + duration));
@@ -94,6 +105,15 @@ PyObject* begin(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     LeaseTable& table = table_of(self);
     double now = 0;
     if (!read_time(args[2], now)) return nullptr;
+    if (is_equal(table) && PyDict_GET_SIZE(table.entries) < table.capacity) {
+        const nb::object time = nb::steal(PyFloat_FromDouble(now + table.duration));
+        const nb::object lease = nb::steal(PyTuple_Pack(2, time.ptr(), args[1]));
+        PyObject* const held = PyDict_SetDefault(table.entries, args[0], lease.ptr());
+        if (held == nullptr) return nullptr;
+        if (held == lease.ptr()) Py_RETURN_TRUE;
+        if (expiry(held) > now) Py_RETURN_FALSE;
+        return renew(self, args, count);
+    }
     PyObject* const held = PyDict_GetItemWithError(table.entries, args[0]);
     if (held == nullptr && PyErr_Occurred()) return nullptr;
     if (held != nullptr && expiry(held) > now) Py_RETURN_FALSE;

@@ -1,5 +1,6 @@
 // The memory of routers, without Python: numbers seen recently beside a plain list of them, and the way that greedy
-// forwarding takes beside a walk over all neighbours, at places as far apart as a message can say.
+// forwarding takes beside a walk over all neighbours, at places as far apart as a message can say, and replay windows
+// beside a set of all numbers.
 // Meant to be run under sanitizers.
 #include <algorithm>
 #include <cstdio>
@@ -7,9 +8,11 @@
 #include <deque>
 #include <map>
 #include <random>
+#include <set>
 
 #include "routing/neighbour_positions.h"
 #include "routing/recent.h"
+#include "routing/replay_window.h"
 
 using namespace roamcast;
 
@@ -34,6 +37,29 @@ void remember(std::mt19937& random, std::size_t limit, std::uint64_t numbers) {
             if (twin.size() > limit) twin.pop_front();
         }
         if (recent.size() != twin.size()) fail("size");
+    }
+}
+
+// Numbers near each other, far apart and at the end of 64 bits.
+void accept(std::mt19937& random, std::uint64_t start, bool floor) {
+    ReplayWindow window = floor ? ReplayWindow(start) : ReplayWindow();
+    std::set<std::uint64_t> twin;
+    bool empty = !floor;
+    std::uint64_t highest = start;
+    std::uint64_t next = start;
+    for (int step = 0; step < 20000; ++step) {
+        const std::uint64_t ahead = random() % (random() % 50 == 0 ? 3000 : 20);
+        const std::uint64_t number = random() % 3 == 0 ? next - std::min<std::uint64_t>(random() % 1500, next)
+                                                       : next + std::min(ahead, UINT64_MAX - next);
+        const bool old = !empty && number <= highest &&
+                         (highest - number >= ReplayWindow::window || twin.count(number) > 0 || (floor && number <= start));
+        if (window.has(number) != old) fail("has");
+        if (window.accept(number) == old) fail("accept");
+        twin.insert(number);
+        if (empty || number > highest) highest = number;
+        empty = false;
+        next = highest;
+        if (window.empty() || window.highest() != highest) fail("highest");
     }
 }
 
@@ -114,5 +140,9 @@ int main() {
         for (const std::uint64_t numbers : {5, 150, 100000}) remember(random, limit, numbers);
     }
     for (const std::int64_t reach : {std::int64_t{3}, std::int64_t{2000}, (std::int64_t{1} << 23) - 1}) Street(random, reach).live(20000);
+    for (const std::uint64_t start : {std::uint64_t{0}, std::uint64_t{5000}, UINT64_MAX - 4000, UINT64_MAX}) {
+        accept(random, start, true);
+        accept(random, start, false);
+    }
     std::puts("memory: nothing violated");
 }

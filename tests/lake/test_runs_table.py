@@ -1,6 +1,7 @@
 """The table `runs` by itself: what counts after its commits, and what is refused."""
 
 import json
+import tracemalloc
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -39,6 +40,20 @@ def test_what_was_committed_is_read_again(tmp_path):
     read = RunsTable(table.facts).read()
     assert read == written and list(read.batches) == [f"b{number}" for number in range(5)]
     assert read.runs()["run3"] == CommittedRun(rows=3, size=1)
+
+
+def test_reading_takes_little_more_memory_than_what_is_read(tmp_path):
+    times = {"wall": 1.5, "cpu": 1.25, "committed": 7.5, "memory": 5 << 20, "version": "1", "seed": 300}
+    runs = {f"{number:020x}": CommittedRun(rows=1000, size=1 << 20, **times) for number in range(4096)}
+    table, snapshot = filled(tmp_path, 1)
+    written = table.append(snapshot, Commit([Batch("many", runs, {})]))
+    RunsTable(table.facts).read()
+    tracemalloc.start()
+    read = RunsTable(table.facts).read()
+    held, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert read == written
+    assert peak < 1.6 * held, f"{peak / len(runs):.0f} bytes a run to read {held / len(runs):.0f}"
 
 
 def test_a_first_commit_creates_the_tables(tmp_path):

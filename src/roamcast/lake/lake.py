@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 FACTS_FOLDER = "facts"
 TABLES_FOLDER = "tables"
-_OPENERS = 8
-"Threads that read footers, because requests to a remote store have a high latency."
 
 CHECK_PAGES = {"parquet.page.verify-checksum.enabled": "true"}
 "Options of Spark's Parquet reader that make a wrong page checksum an error."
@@ -74,8 +71,7 @@ class Lake:
             for batch in self.snapshot.batches.values()
             if table in batch.files and (runs is None or not batch.runs.keys().isdisjoint(runs))
         ]
-        with ThreadPoolExecutor(_OPENERS) as pool:
-            list(pool.map(partial(self._check_footer, table), batches))
+        self.facts.each(partial(self._check_footer, table), batches)
         return [table_file(self.facts, table, batch.name) for batch in batches]
 
     def size(self, table: str) -> int:

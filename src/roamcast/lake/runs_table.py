@@ -13,11 +13,9 @@ runs that count. `sync` makes them equal to `runs` after an interrupted commit.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection
 from functools import partial
 from sys import intern
-from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -36,9 +34,6 @@ _FILES = b"roamcast.files"
 
 _BROUGHT = "roamcast.runs"
 "The key in the description of a commit: the runs that it adds, if it removes none."
-
-_WORKERS = 8
-"Threads that commit to tables, because requests to a remote store have a high latency."
 
 _ATTEMPTS = 10
 "Number of times that a read or a commit is repeated because of concurrent commits."
@@ -68,8 +63,7 @@ class RunsTable:
                 f"migrate it with: roamcast lake migrate {folder}"
             )
         schemas = {**TABLES, RUNS_TABLE: RUNS}
-        with ThreadPoolExecutor(_WORKERS) as pool:
-            list(pool.map(self._create, schemas, schemas.values()))
+        self.facts.each(self._create, schemas, schemas.values())
 
     def _create(self, table: str, schema: pa.Schema) -> None:
         place = self.facts / table
@@ -205,13 +199,11 @@ class RunsTable:
         With `names`, only files of these batches are added or removed. `moved` marks the change as a
         rearrangement of the same rows. Files committed less than `grace` ago [s] are not removed.
         """
-        tables: Iterable[str] = TABLES
         batches = snapshot.batches.values()
         if names is not None:
             batches = [snapshot.batches[name] for name in names if name in snapshot.batches]  # type: ignore[assignment]
         work = partial(self._sync_table, batches=list(batches), names=names, moved=moved, grace=grace)
-        with ThreadPoolExecutor(_WORKERS) as pool:
-            list(pool.map(work, tables))
+        self.facts.each(work, TABLES)
 
     def _sync_table(
         self, table: str, *, batches: list[Batch], names: Collection[str] | None, moved: bool, grace: float
@@ -264,20 +256,24 @@ class RunsTable:
         content = place.read()
         if _digest(content) != name.removesuffix(".parquet").rpartition("-")[2]:
             raise LakeError(f"{place}: does not match its digest; {_ADVICE}")
-        table = pq.read_table(pa.BufferReader(content))
+        # `read_table` would start threads, which keep 25 MB; rows as dictionaries take twice the memory.
+        table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
         files = msgspec.json.decode((table.schema.metadata or {})[_FILES], type=dict[str, TableFile])
-        return Batch(_batch_name(name), {row.pop("run"): _run(row) for row in table.to_pylist()}, files, name)
+        return Batch(_batch_name(name), _committed_runs(table), files, name)
 
 
 _ADVICE = "restore it, or remove the campaign folder and run the campaign again"
 
 
-def _run(row: dict[str, Any]) -> CommittedRun:
-    known = CommittedRun.__struct_fields__
-    shared: dict[str, Any] = {
-        key: intern(value) if isinstance(value, str) else value for key, value in row.items()
-    }
-    return CommittedRun(**{key: value for key, value in shared.items() if key in known})
+def _committed_runs(table: pa.Table) -> dict[str, CommittedRun]:
+    """Return the runs in the rows of a file of `runs`; equal strings are one object."""
+    names = [name for name in table.column_names if name in CommittedRun.__struct_fields__]
+    columns = [
+        [intern(value) if isinstance(value, str) else value for value in table[name].to_pylist()]
+        for name in names
+    ]
+    rows = zip(table["run"].to_pylist(), zip(*columns, strict=True), strict=True)
+    return {run: CommittedRun(**dict(zip(names, values, strict=True))) for run, values in rows}
 
 
 def _without_duplicates(snapshot: Snapshot) -> Snapshot:

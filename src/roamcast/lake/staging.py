@@ -17,7 +17,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,6 @@ from roamcast.lake.storage import StorageUrl
 
 MANIFEST = "manifest.json"
 TRACEBACK = "traceback.txt"
-_LOOKERS = 8
-"Threads that read manifests, because requests to a remote store have a high latency."
 
 
 class Staging:
@@ -92,9 +89,8 @@ class Staging:
     def survey(self) -> dict[str, dict[str, Any]]:
         """Return the manifests of all runs that have one: done, failed or damaged."""
         runs = [name[4:] for name, found in self.place.list().items() if name.startswith("run=")]
-        with ThreadPoolExecutor(_LOOKERS) as pool:
-            looked = zip(runs, pool.map(self.read_manifest, runs), strict=True)
-            return {run: manifest for run, manifest in looked if manifest is not None}
+        looked = zip(runs, self.place.each(self.read_manifest, runs), strict=True)
+        return {run: manifest for run, manifest in looked if manifest is not None}
 
     def remove(self, run: str) -> None:
         """Remove a staged run; its manifest first, so that a partly removed run never looks complete."""

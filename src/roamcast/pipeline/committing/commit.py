@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from time import monotonic, time
 from types import MappingProxyType
@@ -45,7 +44,6 @@ _LONGEST = 30.0
 _FEW = 64
 "Maximum number of short runs that are merged in this process instead of by a Spark job."
 
-_REMOVERS = 8
 _PATIENCE = 2.0
 "Time to wait for a running commit after an error [s]."
 
@@ -266,12 +264,11 @@ class Committer:
 
     def _forget(self, runs: Iterable[str]) -> None:
         remove = self.store.staging.remove
-        if self.store.folder.local is not None:  # threads would only wait for each other
+        if self.store.folder.local is None:
+            self.store.staging.place.each(remove, list(runs))
+        else:  # threads would only wait for each other
             for run in list(runs):
                 remove(run)
-            return
-        with ThreadPoolExecutor(_REMOVERS) as pool:
-            list(pool.map(remove, list(runs)))
 
     def _discard(self, tasks: Sequence[BatchTask]) -> None:
         for task in tasks:

@@ -16,7 +16,8 @@ Generated from the code; `roamcast COMMAND --help` prints the same.
 | exit code | meaning |
 |---|---|
 | 0 | success |
-| 1 | `diff` found a difference; with `--strict`, a claim does not hold or a run failed |
+| 1 | `diff` found a difference, `swarm` a broken law, `campaign verify` or `lake check` an error |
+| 1 | with `--strict`: a claim does not hold, or a run failed |
 | 2 | a mistake in a command or in a file: one line on stderr says what and where |
 | 3 | runs failed, or a report has stale tables |
 """

@@ -22,7 +22,7 @@ def shipped(kind: str) -> dict[str, Path]:
 def locate(name: str, kind: str = "scenarios") -> Path:
     """Return the file at the path `name`, or the shipped file of this name."""
     path = Path(name)
-    if path.suffix or path.is_file():
+    if path.suffix or path.is_file() or len(path.parts) > 1:
         return path
     known = shipped(kind)
     if name not in known:

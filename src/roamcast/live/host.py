@@ -78,7 +78,7 @@ class LiveHost:
 
     @property
     def observer(self) -> NodeObserver:
-        """What the router does is told to it."""
+        """The observer of the router's actions."""
         return self._observer
 
     @observer.setter

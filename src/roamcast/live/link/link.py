@@ -90,7 +90,7 @@ class Link:
 
     @property
     def backlog(self) -> Backlog:
-        """What was neither acknowledged nor given up."""
+        """Payloads that are neither acknowledged nor given up."""
         return self._peer_table.backlog
 
     @property

@@ -1,4 +1,4 @@
-"""What a link calls."""
+"""The interface through which a link reports payloads, failures and neighbours."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from roamcast.wire.field import NodeId
 
 
 class LinkUser(Protocol):
-    """What a link calls."""
+    """Callbacks of a link."""
 
     def take_message(self, message: bytes, sender: NodeId) -> None:
         """Take a payload of port ROUTER from a neighbour."""

@@ -55,7 +55,7 @@ class Transfers:
         counts: Counter[str],
         overflow: Callable[[Any, NodeId], None],
     ) -> None:
-        """`overflow` takes the tokens of payloads for which there is no room."""
+        """Set the collaborators; `overflow` gets the tokens of payloads dropped from a full queue."""
         self._time = clock_of(loop)
         self._peer_table = peer_table
         self._peers = peer_table.peers
@@ -97,7 +97,7 @@ class Transfers:
         return [] if peer is None else [transfer.token for transfer in peer.take_back()]
 
     def _pump(self, peer: Peer) -> None:
-        """Send what waits for a neighbour, as far as its window has room."""
+        """Send waiting payloads to a neighbour until its window is full."""
         inflight = peer.inflight
         while peer.ready or peer.urgent or peer.waiting:
             if len(inflight) >= WINDOW or peer.suspect_at(self._time()):
